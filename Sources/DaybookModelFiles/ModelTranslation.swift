@@ -60,6 +60,7 @@ struct ModelTranslation {
             for names in entity.uniquenessConstraints { constrain(entity.name, names) }
             for index in entity.indexes { self.index(entity.name, index) }
         }
+        dropUnfitDerivations()
         dropDefaultsOfUniqueAttributes()
         unorderSecondSides()
     }
@@ -88,23 +89,42 @@ struct ModelTranslation {
         var attribute = AttributeDescription(
             name: source.name, type: type, isOptional: source.isOptional,
             isTransient: source.isTransient, isIndexed: source.isIndexed && !source.isTransient,
+            derivation: source.derivation.flatMap { Derivation($0) },
             renamingIdentifier: source.history.renamingIdentifier(of: source.name),
             versionHashModifier: source.history.versionHashModifier,
             userInfo: source.history.userInfo)
         attribute.defaultValue = value(source.defaultValue, type, "default value", subject)
-        attribute.rules = rules(of: source, type, subject)
+        if attribute.derivation == nil {
+            attribute.rules = rules(of: source, type, subject)
+        } else if attribute.defaultValue.isNull {
+            // A new object has nothing until it is saved.
+            attribute.isOptional = true
+        }
         return attribute
+    }
+
+    /// Leaves out derived attributes that a store cannot work out.
+    private mutating func dropUnfitDerivations() {
+        let byName = ManagedObjectModel(entities: entities).entitiesByName
+        for place in entities.indices {
+            let entity = entities[place]
+            entities[place].attributes.removeAll { attribute in
+                let found = attribute.derivationProblems(in: entity, byName)
+                remarks += found.map { "\($0) It is left out; compute it in the class." }
+                return !found.isEmpty
+            }
+        }
     }
 
     /// The type in a store; nil for an attribute that is left out.
     private mutating func type(
         of source: XcodeAttribute, _ subject: String
     ) -> AttributeType? {
-        if let derivation = source.derivation {
+        if let derivation = source.derivation, Derivation(derivation) == nil {
             let origin = derivation.isEmpty ? "" : " from '\(derivation)'"
             remarks.append(
-                "\(subject) is derived\(origin) and is left out: a model has no derived "
-                    + "attributes. Compute it in the class.")
+                "\(subject) is derived\(origin) and is left out: a model has no such "
+                    + "expression. Compute it in the class.")
             return nil
         }
         switch source.type {
@@ -223,7 +243,8 @@ struct ModelTranslation {
         let list = names.map { "'\($0)'" }.joined(separator: ", ")
         for name in names {
             guard case .attribute(let owner, let number)? = property(name, of: place),
-                !entities[owner].attributes[number].isTransient
+                !entities[owner].attributes[number].isTransient,
+                entities[owner].attributes[number].derivation == nil
             else {
                 remarks.append(
                     "The uniqueness constraint on \(list) of '\(entityName)' is left out: '\(name)' is no "

@@ -116,7 +116,7 @@ package struct SwiftClasses {
     /// The declaration of a property; nil when no class can have its name.
     private mutating func declaration(
         _ wrapper: String, _ arguments: [String], _ name: String, _ type: String,
-        of entity: EntityDescription
+        of entity: EntityDescription, isReadOnly: Bool = false
     ) -> String? {
         guard let plain = SwiftNames.property(name) else {
             problems.append(
@@ -126,9 +126,9 @@ package struct SwiftClasses {
             return nil
         }
         let list = arguments.isEmpty ? "" : "(\(arguments.joined(separator: ", ")))"
-        let line = "    @\(wrapper)\(list) var \(plain): \(type)"
-        return line.utf8.count <= 100
-            ? line : "    @\(wrapper)\(list)\n    var \(plain): \(type)"
+        let variable = (isReadOnly ? "private(set) " : "") + "var \(plain): \(type)"
+        let line = "    @\(wrapper)\(list) \(variable)"
+        return line.utf8.count <= 100 ? line : "    @\(wrapper)\(list)\n    \(variable)"
     }
 
     private mutating func attribute(
@@ -151,6 +151,9 @@ package struct SwiftClasses {
         var options: [String] = []
         if attribute.isIndexed { options.append(".indexed") }
         if attribute.isUnique { options.append(".unique") }
+        if let derivation = attribute.derivation {
+            options.append(".derived(\(SwiftNames.literal(derivation.description)))")
+        }
         if !isOptional, !hasDefault, !attribute.isUnique, !attribute.isTransient {
             options.append(".required")
         }
@@ -178,7 +181,7 @@ package struct SwiftClasses {
         if !attribute.isTransient { arguments += rules(attribute) }
         return declaration(
             attribute.isTransient ? "Transient" : "Attribute", arguments, attribute.name, type,
-            of: entity)
+            of: entity, isReadOnly: attribute.derivation != nil)
     }
 
     private func rules(_ attribute: AttributeDescription) -> [String] {

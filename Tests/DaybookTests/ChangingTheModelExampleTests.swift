@@ -65,4 +65,28 @@ import Testing
             #expect(turkey.area == 783_562)
         }
     }
+
+    @Test func `the past is read in the model of its day`() throws {
+        let folder = try TemporaryDirectory()
+        let url = folder.url.appendingPathComponent("atlas.daybook")
+        let older = try PersistentContainer(url, model: [Before.Country.self])
+        let context = older.newBackgroundContext()
+        try context.performAndWait { () throws in
+            let turkey = Before.Country(context: context)
+            turkey.alpha2 = "TR"
+            turkey.name = "Turkey"
+            try context.save()
+        }
+        let container = try PersistentContainer(url, model: [After.Country.self])
+
+        // example
+        let past = try container.context(at: .sequence(SequenceNumber(2)), model: .then)
+        let names = try past.performAndWait {
+            let countries = try past.fetch(FetchRequest<ManagedObject>(entityName: "Country"))
+            return countries.map { $0.value(forKey: "name") as? String }
+        }
+        // end of example
+
+        #expect(names == ["Turkey"])
+    }
 }

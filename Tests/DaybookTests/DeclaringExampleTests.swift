@@ -115,3 +115,43 @@ import Testing
         }
     }
 }
+
+/// The example of derived attributes.
+@Suite struct DerivedExampleTests {
+    // example
+    final class Department: ManagedObject {
+        @Attribute var name: String = ""
+        @Attribute([.derived("canonical:(name)"), .indexed]) private(set) var sortName: String = ""
+        @Attribute([.derived("employees.@count"), .indexed]) private(set) var headcount: Int = 0
+        @Attribute(.derived("employees.salary.@sum")) private(set) var payroll: Decimal = 0
+        @Attribute(.derived("employees.salary.@max")) private(set) var highest: Decimal?
+        @Relationship(inverse: \Employee.department) var employees: Set<Employee>
+    }
+    // end of example
+
+    final class Employee: ManagedObject {
+        @Attribute var salary: Decimal?
+        @Relationship var department: Department?
+    }
+
+    @MainActor @Test func `the derived attributes of the page follow from what is saved`() throws {
+        let folder = try TemporaryDirectory()
+        let container = try PersistentContainer(
+            folder.url.appendingPathComponent("derived.daybook"),
+            model: [Department.self, Employee.self])
+        let context = container.viewContext
+        let department = Department(context: context)
+        department.name = "Café"
+        let ada = Employee(context: context)
+        ada.salary = 7
+        ada.department = department
+        try context.save()
+
+        #expect(department.sortName == "cafe")
+        #expect(department.headcount == 1)
+        #expect(department.payroll == 7)
+        #expect(department.highest == 7)
+        let found = FetchRequest<Department>(where: Condition("headcount == 1"))
+        #expect(try context.fetch(found) == [department])
+    }
+}

@@ -320,13 +320,14 @@ import Testing
                 "'Thing.anything' has no type that could be stored and is left out. Use a property of "
                     + "the class.",
                 "'Thing.blob' may be kept in a file beside the store",
-                "'Thing.ratio' is derived from 'others.@count' and is left out",
                 "'Thing.fleeting' is a transient relationship",
                 "The uniqueness constraint on 'first' of 'Thing' is left out",
                 "The index 'byPlace' of 'Thing' is left out",
                 "The index 'byLowerCode' of 'Thing' is left out",
                 "The index 'byShown' of 'Thing' is left out",
                 "The index 'big, small' of 'Thing' is left out",
+                "'Thing.ratio' is derived from 'others', which is not a relationship of 'Thing'. It is left "
+                    + "out",
                 "'Thing.identifier' is unique and has a default value, which only one object could keep",
                 "'Thing.first' and its inverse 'Thing.second' are both ordered",
             ])

@@ -11,6 +11,8 @@ struct Sight {
     var mine: World = [:]
     var inserted: Set<ObjectID> = []
     var deleted: Set<ObjectID> = []
+    /// What was inserted and deleted here since the last save, as by an undo and another delete.
+    var annihilated: Set<ObjectID> = []
     /// What was found gone. It stays gone here, and for the children, until a merge, a refresh or a
     /// save looks for it again.
     var gone: Set<ObjectID> = []
@@ -22,8 +24,15 @@ struct Sight {
     var cursor = 0
     /// Where the cursor stood at the last save.
     var savedCursor = 0
-    /// Whether undo is predicted; not once others' values have come in under recorded steps.
-    var foreseesUndo = true
+    typealias Values = [ObjectID: [String: [Cell]]]
+    /// The values that properties have had in steps since the last save, and that have come in under
+    /// them.
+    private(set) var recorded: Values = [:]
+    /// Those from before the last save, which others' values overtake.
+    private(set) var settled: Values = [:]
+    /// Whether others' values have come in under recorded steps. Undo leaves those alone (see Undo), and
+    /// is followed from then on: it may change only what steps concern, to values that were here.
+    var undoMeetsOthers = false
 
     func isDirty(_ id: ObjectID) -> Bool {
         inserted.contains(id) || deleted.contains(id) || mine[id] != seen[id]
@@ -39,6 +48,7 @@ struct Sight {
     mutating func take(_ after: World, _ head: World) {
         let before = view(head)
         for (id, record) in after where before[id] != record {
+            annihilated.remove(id)
             if seen[id] == nil, !inserted.contains(id) {
                 if let stored = head[id] { seen[id] = stored } else { inserted.insert(id) }
             }
@@ -52,6 +62,7 @@ struct Sight {
         mine[id] = nil
         if inserted.remove(id) != nil {
             seen[id] = nil
+            annihilated.insert(id)
         } else {
             seen[id] = seen[id] ?? head[id]
             deleted.insert(id)
@@ -73,10 +84,46 @@ struct Sight {
             group[id] = (before[id], after[id])
         }
         guard !group.isEmpty else { return }
+        for (id, step) in group { note(step.before, step.after, of: id) }
         groups.removeLast(groups.count - cursor)
         savedCursor = min(savedCursor, cursor)
         groups.append(group)
         cursor += 1
+    }
+
+    private mutating func note(_ before: Record?, _ after: Record?, of id: ObjectID) {
+        var values = recorded[id] ?? [:]
+        for name in Set((before ?? [:]).keys).union((after ?? [:]).keys)
+        where before?[name] != after?[name] {
+            values[name, default: []] += [before?[name], after?[name]].compactMap { $0 }
+        }
+        recorded[id] = values
+    }
+
+    /// Notes a value that has come in from others under recorded steps.
+    mutating func overtake(_ id: ObjectID, _ name: String, by cell: Cell) {
+        noteUnder(id, name, cell)
+        if settled[id]?[name] != nil { settled[id]?[name] = [] }
+    }
+
+    /// Notes a value that may have come in under recorded steps.
+    mutating func noteUnder(_ id: ObjectID, _ name: String, _ cell: Cell) {
+        if values(of: id, name) != nil {
+            recorded[id, default: [:]][name, default: []].append(cell)
+        }
+    }
+
+    /// The values that undo may lead to; nil for what no step concerns.
+    func values(of id: ObjectID, _ name: String) -> [Cell]? {
+        let (new, old) = (recorded[id]?[name], settled[id]?[name])
+        return new == nil && old == nil ? nil : (new ?? []) + (old ?? [])
+    }
+
+    /// Notes that all steps are from before the last save.
+    mutating func settleSteps() {
+        savedCursor = cursor
+        settled.merge(recorded) { $0.merging($1) { $0 + $1 } }
+        recorded = [:]
     }
 
     mutating func undo(_ head: World) {
@@ -126,18 +173,31 @@ struct Sight {
 
     mutating func clearUndo() {
         groups = []
+        recorded = [:]
+        settled = [:]
         cursor = 0
         savedCursor = 0
-        foreseesUndo = true
+        undoMeetsOthers = false
     }
 
     /// Notes that the edits of an object since the last save were dropped.
     mutating func disturbUnsaved(_ id: ObjectID) {
-        if groups.dropFirst(savedCursor).contains(where: { $0[id] != nil }) { foreseesUndo = false }
+        if groups.dropFirst(savedCursor).contains(where: { $0[id] != nil }) {
+            undoMeetsOthers = true
+        }
+    }
+
+    /// The objects that are there by the steps that have been made.
+    var made: Set<ObjectID> {
+        var made: Set<ObjectID> = []
+        for (id, step) in groups[..<cursor].joined() {
+            if step.after == nil { made.remove(id) } else { made.insert(id) }
+        }
+        return made
     }
 
     /// Notes that an object has taken somebody else's values.
     mutating func disturbUndo(_ id: ObjectID) {
-        if groups.contains(where: { $0[id] != nil }) { foreseesUndo = false }
+        if groups.contains(where: { $0[id] != nil }) { undoMeetsOthers = true }
     }
 }

@@ -25,6 +25,35 @@ extension Simulation {
         return isHeld || isHeldBelow(id, parent, except: owner, over: isConcerned)
     }
 
+    /// Whether the parent of a context, which is behind, shows an object with a holder that does not lead
+    /// to it any more there: the two ends have been read at different times.
+    func isShownHeld(
+        _ id: ObjectID, over field: Field, _ index: Int, except owner: ObjectID
+    ) throws -> Bool {
+        guard let parent = shape.contexts[index].parent, !isCurrent(parent),
+            let identifier = identifiers[id]
+        else { return false }
+        let shown = contexts[parent].performAndWait {
+            contexts[parent].registeredObject(for: identifier)?
+                .objectIDs(forRelationshipNamed: field.name).map(\.object) ?? []
+        }
+        let holders = rules.related(id, field, in: view(parent))
+        return shown.contains { $0 != owner && !holders.contains($0) }
+    }
+
+    /// What a context shows, without the references of objects that one which is behind has not read:
+    /// those lead to what they led to below, and are nobody's to take back here.
+    func shownWorld(_ index: Int) -> World {
+        var shown = view(index)
+        let below = under(index)
+        for id in shown.keys where !sights[index].isDirty(id) {
+            let isUnread = !isCurrent(index) && sights[index].mine[id] == nil
+            // What others have deleted is only shown still, and takes no part in what is deleted here.
+            if isUnread || below[id] == nil { shown[id] = ReferenceOffice.empty(rules.entity(id)) }
+        }
+        return shown
+    }
+
     /// The lists that a context which is behind has changed although they read as before: it has taken
     /// out, at the other end, what others had put in and this end did not know yet.
     func hiddenEdits(_ index: Int) -> Set<[String]> {

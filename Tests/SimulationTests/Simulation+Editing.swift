@@ -181,39 +181,39 @@ extension Simulation {
     func undo(_ index: Int) throws {
         guard let manager = contexts[index].undoManager, manager.canUndo else { return }
         say(index, "undo")
-        doubtUndo(index, sights[index].cursor - 1)
+        noticeOthers(index, sights[index].cursor - 1)
         contexts[index].undo()
-        if sights[index].foreseesUndo {
-            sights[index].undo(under(index))
+        if sights[index].undoMeetsOthers {
+            try followUndo(index)
         } else {
-            try adopt(index)
+            sights[index].undo(under(index))
         }
     }
 
-    /// Undo that brings back what others have brought back already is not predicted.
-    private func doubtUndo(_ index: Int, _ place: Int) {
+    /// Undo that brings back, or deletes, what others have brought back already passes it over.
+    private func noticeOthers(_ index: Int, _ place: Int) {
         let sight = sights[index]
-        guard sight.foreseesUndo, sight.groups.indices.contains(place) else { return }
+        guard !sight.undoMeetsOthers, sight.groups.indices.contains(place) else { return }
         let head = under(index)
         let view = sight.view(head)
         for (id, step) in sight.groups[place] where step.before == nil || step.after == nil {
             let isOthers = head[id] != nil && sight.seen[id] == nil
             if isOthers && !sight.inserted.contains(id) && view[id] == nil {
-                sights[index].foreseesUndo = false
+                sights[index].undoMeetsOthers = true
             }
-            if sight.seen[id] == nil && head[id] != nil { sights[index].foreseesUndo = false }
+            if sight.seen[id] == nil && head[id] != nil { sights[index].undoMeetsOthers = true }
         }
     }
 
     func redo(_ index: Int) throws {
         guard let manager = contexts[index].undoManager, manager.canRedo else { return }
         say(index, "redo")
-        doubtUndo(index, sights[index].cursor)
+        noticeOthers(index, sights[index].cursor)
         contexts[index].redo()
-        if sights[index].foreseesUndo {
-            sights[index].redo(under(index))
+        if sights[index].undoMeetsOthers {
+            try followUndo(index)
         } else {
-            try adopt(index)
+            sights[index].redo(under(index))
         }
     }
 
@@ -251,7 +251,7 @@ extension Simulation {
                 "Undo law: \(rules.entity(id)) \(id) was \(names.map { record[$0] as Any }), is "
                     + "\(names.map { now[$0] as Any }) in \(names).")
         }
-        if !sights[index].foreseesUndo { try adopt(index) }
+        if sights[index].undoMeetsOthers { try adopt(index, isForeseen: false) }
     }
 
     /// Undo of everything, then redo of everything.
@@ -273,6 +273,7 @@ extension Simulation {
         for id in sights[index].inserted { sights[index].forget(id) }
         sights[index].mine = sights[index].seen
         sights[index].deleted = []
+        sights[index].annihilated = []
         sights[index].clearUndo()
         if !sights[index].isFresh { for id in dirty { readListsAgain(id, index) } }
         if contexts[index].hasChanges { throw Mismatch("Rollback law: there are changes left.") }

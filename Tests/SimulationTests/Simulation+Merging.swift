@@ -76,6 +76,9 @@ extension Simulation {
         say(index, "merge what was saved last")
         counts["merge by notification", default: 0] += 1
         _ = try contexts[index].mergeChanges(fromContextDidSave: lastSave)
+        // A child takes in those objects alone.
+        guard shape.contexts[index].parent != nil else { return }
+        try absorb(mailbox.savedIDs, index, telling: mailbox.savedIDs)
     }
 
     private func hasEdits(_ index: Int) -> Bool {
@@ -89,7 +92,7 @@ extension Simulation {
     ) throws {
         let head = under(index)
         let sight = sights[index]
-        let goners = Set(sight.mine.keys).union(sight.deleted).filter {
+        let goners = Set(sight.mine.keys).union(sight.deleted).union(sight.made).filter {
             ids?.contains($0) != false && !sight.inserted.contains($0) && head[$0] == nil
         }
         for id in goners {
@@ -101,37 +104,40 @@ extension Simulation {
         }
         if let ids {
             // Lists that are changed here are read again, whatever is told of.
+            let hidden = hiddenEdits(index)
             for id in Set(sights[index].mine.keys).subtracting(ids) {
                 rebaseOntoHead(id, index, head, ofGone: true) {
-                    $0.isList && sight.mine[id]?[$0.name] != sight.seen[id]?[$0.name]
+                    $0.isList
+                        && (sight.mine[id]?[$0.name] != sight.seen[id]?[$0.name]
+                            || hidden.contains(["\(id)", $0.name]))
                 }
             }
         }
         dropReferences(news, index, head)
         sights[index].mergedThrough = worlds.count
         if !news.isEmpty { self.news.append(SimulationNews(source: index, ids: news)) }
-        if !goners.isEmpty { sights[index].foreseesUndo = sights[index].groups.isEmpty }
+        if !goners.isEmpty { sights[index].undoMeetsOthers = !sights[index].groups.isEmpty }
     }
 
     /// Takes back what is pending here and leads to what others have deleted.
     private func dropReferences(_ ids: Set<ObjectID>, _ index: Int, _ head: World) {
         let sight = sights[index]
         let lost = ids.filter { head[$0] == nil }
-        if sight.mentions(lost) { sights[index].foreseesUndo = false }
+        if sight.mentions(lost) { sights[index].undoMeetsOthers = true }
         for (id, record) in sight.mine where sight.isDirty(id) {
             for field in rules.fields(id) where field.isStored && !field.isAttribute {
-                guard let cell = record[field.name] else { continue }
+                guard var cell = record[field.name] else { continue }
                 let base = sight.seen[id]?[field.name]
                 for target in cell.destinations
                 where base?.destinations.contains(target) != true && lost.contains(target)
                     && !sight.inserted.contains(target) && !sight.deleted.contains(target)
                 {
-                    var kept = cell.removing(target)
                     let isShared =
                         field.inverse.map { Office.field(field.destination, $0).kind != .toOne }
                         ?? true
-                    if field.kind == .toOne, isShared, let base { kept = base }
-                    sights[index].mine[id]?[field.name] = kept
+                    cell = cell.removing(target)
+                    if field.kind == .toOne, isShared, let base { cell = base }
+                    sights[index].mine[id]?[field.name] = cell
                     sights[index].disturbUndo(id)
                 }
             }
@@ -189,6 +195,7 @@ extension Simulation {
             guard let base = seen[field.name], let theirs = underlying[field.name], theirs != base
             else { continue }
             sights[index].disturbUndo(id)
+            sights[index].overtake(id, field.name, by: theirs)
             sights[index].seen[id]?[field.name] = theirs
             guard let ours = sights[index].mine[id]?[field.name] else { continue }
             let merged = ReferenceOffice.merge(field, base: base, ours: ours, theirs: theirs)
@@ -197,7 +204,10 @@ extension Simulation {
             {
                 // Where members stand when both sides moved them, only a policy can tell.
                 let found = read(field, of: object)
-                if Set(found.destinations) == Set(merged?.destinations ?? []) {
+                let living = merged.map { ReferenceOffice.living($0, in: sights[index].view(head)) }
+                if [merged, living].contains(where: {
+                    Set(found.destinations) == Set($0?.destinations ?? [])
+                }) {
                     sights[index].mine[id]?[field.name] = found
                     continue
                 }
@@ -222,7 +232,7 @@ extension Simulation {
         } else {
             if sight.isDirty(id) { sights[index].disturbUndo(id) }
             sights[index].disturbUnsaved(id)
-            if sight.seen[id] != head[id] { sights[index].disturbUndo(id) }
+            overtake(id, index, head)
             sights[index].forget(id)
             if !object.isFault { throw Mismatch("S39: \(id) is no fault after the refresh.") }
         }
@@ -241,9 +251,20 @@ extension Simulation {
             } else if sight.isDirty(id) {
                 rebaseOntoHead(id, index, head)
             } else {
-                if sight.seen[id] != head[id] { sights[index].disturbUndo(id) }
+                overtake(id, index, head)
                 sights[index].forget(id)
             }
+        }
+    }
+
+    /// Notes what others have made of an object that will be read anew.
+    private func overtake(_ id: ObjectID, _ index: Int, _ head: World) {
+        guard let theirs = head[id], let seen = sights[index].seen[id], theirs != seen else {
+            return
+        }
+        sights[index].disturbUndo(id)
+        for (name, cell) in theirs where seen[name] != cell {
+            sights[index].overtake(id, name, by: cell)
         }
     }
 }

@@ -43,10 +43,13 @@ extension Simulation {
     }
 
     /// Whether a fetch finds an object: a changed one by what it is here, others by what they are
-    /// under the context. Nil for what is deleted under the context and changed here.
+    /// under the context. Nil for what is deleted under the context and changed here, and for what was
+    /// inserted and deleted here and others have brought back: until the next save it is not found as
+    /// long as it can be undone.
     private func finds(_ id: ObjectID, _ index: Int, _ field: Field, _ limit: Value) -> Bool? {
         let sight = sights[index]
         if sight.deleted.contains(id) { return false }
+        if sight.annihilated.contains(id) { return nil }
         let parent = shape.contexts[index].parent
         let below =
             parent.map { finds(id, $0, field, limit) }

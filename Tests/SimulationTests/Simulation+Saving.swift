@@ -13,23 +13,25 @@ extension Simulation {
         /// The cells that both sides have changed, with what they started from.
         var collisions: [String] = []
         var collides: Bool { !collisions.isEmpty }
-        /// Objects deleted on one side and needed on the other, or two holders where one may hold.
-        var isTangled = false
+        /// Whether objects are settled together (see Merging): what is deleted on one side is needed on the
+        /// other, one may hold what two hold, two orders of a list meet, or two objects become one. Then
+        /// the reference follows, and checks what a settlement may come to.
+        var isSettledTogether = false
     }
 
-    private func forecast(_ index: Int, _ policy: MergePolicy) -> Forecast {
+    private func forecast(_ index: Int, _ policy: MergePolicy) throws -> Forecast {
         let sight = sights[index]
         let head = under(index)
         let isChild = shape.contexts[index].parent != nil
         var forecast = Forecast(world: head)
         for id in sight.deleted {
-            if let there = head[id], there != sight.seen[id] { forecast.isTangled = true }
+            if let there = head[id], there != sight.seen[id] { forecast.isSettledTogether = true }
             // The parent carries out delete rules on what it has.
             for field in rules.fields(id) where isChild && field.rule == .cascade {
                 let goners = rules.related(id, field, in: head)
-                if !sight.deleted.isSuperset(of: goners) { forecast.isTangled = true }
+                if !sight.deleted.isSuperset(of: goners) { forecast.isSettledTogether = true }
             }
-            if isHeldBelow(id, index) { forecast.isTangled = true }
+            if isHeldBelow(id, index) { forecast.isSettledTogether = true }
             forecast.world[id] = nil
         }
         for (id, ours) in sight.mine where sight.isDirty(id) {
@@ -39,12 +41,12 @@ extension Simulation {
                 let isBelow = shape.contexts[index].parent.map {
                     sights[$0].deleted.contains(id) && !isCurrent($0)
                 }
-                if head[id] != nil || isBelow == true { forecast.isTangled = true }
+                if head[id] != nil || isBelow == true { forecast.isSettledTogether = true }
                 forecast.world[id] = ours
                 continue
             }
             guard let theirs = head[id] else {
-                forecast.isTangled = true
+                forecast.isSettledTogether = true
                 continue
             }
             settle(id, base, ours, theirs, policy, &forecast)
@@ -64,23 +66,23 @@ extension Simulation {
                 let isLoose = isChild && field.inverse == nil
                 let lost = cell.destinations.filter { forecast.world[$0] == nil }
                 if lost.contains(where: { !isLoose || !sight.deleted.contains($0) }) {
-                    forecast.isTangled = true
+                    forecast.isSettledTogether = true
                 }
                 // What others have given to somebody else meanwhile is in conflict (see Merging), though
                 // the parent still shows whoever has it with something else.
                 let had = sight.seen[id]?[name]?.destinations ?? []
-                let joined = cell.destinations.filter { !had.contains($0) }
-                if rules.isExclusive(field),
-                    joined.contains(where: {
-                        isHeldBelow($0, index, except: id) { $0.name == field.inverse }
-                    })
-                {
-                    forecast.isTangled = true
+                guard rules.isExclusive(field), let inverse = field.inverse else { continue }
+                let end = Office.field(field.destination, inverse)
+                for member in cell.destinations where !had.contains(member) {
+                    let isHeld = isHeldBelow(member, index, except: id) { $0.name == inverse }
+                    if try isHeld || isShownHeld(member, over: end, index, except: id) {
+                        forecast.isSettledTogether = true
+                    }
                 }
             }
         }
         if !rules.flaws(in: forecast.world, afterSave: !isChild).isEmpty {
-            forecast.isTangled = true
+            forecast.isSettledTogether = true
         }
         forecast.told.formUnion(hiddenEdits(index))
         return forecast
@@ -99,13 +101,13 @@ extension Simulation {
             if field.kind == .list, ours != base, theirs != base, ours != theirs {
                 // Two orders of one list.
                 forecast.told.insert(["\(id)", field.name])
-                forecast.isTangled = true
+                forecast.isSettledTogether = true
             }
             if policy == .error, field.collidesWhenEqual, ours == theirs, ours != base {
                 // What a delete rule has emptied on both sides is no conflict, and what a program has
                 // emptied is one.
                 if ours == .one(nil) {
-                    forecast.isTangled = true
+                    forecast.isSettledTogether = true
                 } else {
                     collides = true
                     forecast.collisions.append("\(id).\(field.name) \(base), twice \(ours)")
@@ -142,11 +144,11 @@ extension Simulation {
         context.mergePolicy = policy
         let sight = sights[index]
         let isChild = shape.contexts[index].parent != nil
-        var forecast = forecast(index, policy)
+        var forecast = try forecast(index, policy)
         let isDenied = rules.isDenied(sight.deleted, in: view(index))
         let isDuplicate = !isChild && rules.duplicates(in: forecast.world)
         // The other policies may make a new object one with the object that has its value.
-        if isDuplicate, policy != .error { forecast.isTangled = true }
+        if isDuplicate, policy != .error { forecast.isSettledTogether = true }
         let mustFail = isDenied || isDuplicate || (forecast.collides && policy == .error)
         let name = "\(isChild ? "child " : "")save by \(policy)"
         counts[name, default: 0] += 1
@@ -162,8 +164,8 @@ extension Simulation {
             counts["refused: \(error.code)", default: 0] += 1
             var allowed: Set<StoreError.Code> = []
             if isDenied || !sight.isFresh { allowed.insert(.validation) }
-            if isDuplicate || forecast.isTangled { allowed.insert(.duplicate) }
-            if forecast.isTangled || (forecast.collides && policy == .error) {
+            if isDuplicate || forecast.isSettledTogether { allowed.insert(.duplicate) }
+            if forecast.isSettledTogether || (forecast.collides && policy == .error) {
                 allowed.insert(.conflict)
             }
             // What an object that is gone had been changed to cannot be read of it any more.
@@ -176,7 +178,7 @@ extension Simulation {
             }
             return try compareStore("after a refused save")
         }
-        if mustFail && !forecast.isTangled && (sight.isFresh || !isDenied) {
+        if mustFail && !forecast.isSettledTogether && (sight.isFresh || !isDenied) {
             throw Mismatch(
                 "A save should be refused: denied \(isDenied), duplicate \(isDuplicate), "
                     + "conflicts \(forecast.collisions).")
@@ -185,11 +187,16 @@ extension Simulation {
         if let parent = shape.contexts[index].parent {
             if sequence != nil { throw Mismatch("A child's save has made an entry.") }
             try compareStore("after a child's save")
-            try contexts[parent].performAndWait { try receive(forecast, from: index, parent) }
+            try contexts[parent].performAndWait {
+                try receive(forecast, policy, from: index, parent)
+            }
         } else {
-            try append(forecast, index, sequence)
+            try append(forecast, policy, index, sequence)
         }
-        if !dirty.isEmpty { news.append(SimulationNews(source: index, ids: dirty)) }
+        if !dirty.isEmpty {
+            news.append(SimulationNews(source: index, ids: dirty))
+            mailbox.savedIDs = dirty
+        }
         if contexts[index].hasChanges { throw Mismatch("A saved context still has changes.") }
         try settle(forecast, index, old)
     }
@@ -205,7 +212,9 @@ extension Simulation {
     }
 
     /// The parent has a child's changes as its own, and as one step for undo.
-    private func receive(_ forecast: Forecast, from child: Int, _ parent: Int) throws {
+    private func receive(
+        _ forecast: Forecast, _ policy: MergePolicy, from child: Int, _ parent: Int
+    ) throws {
         var before = view(parent)
         let wasConsistent = isConsistent(parent) && isConsistent(child)
         var expected = forecast.world
@@ -216,29 +225,26 @@ extension Simulation {
             }
         }
         sights[parent].take(expected, under(parent))
-        if forecast.isTangled {
-            counts["settled tangle", default: 0] += 1
-            try adopt(parent)
+        if forecast.isSettledTogether {
+            counts["settled together", default: 0] += 1
+            try adopt(parent, isForeseen: false)
+            try checkSettlement(view(parent), forecast.world, before, child, policy)
         }
         let after = view(parent)
         // What was let go of after it had been read long ago has not been changed.
         for id in before.keys where after[id] != nil && sights[parent].mine[id] == nil {
             before[id] = after[id]
         }
-        // What others have deleted is only shown still, and takes no part in what is deleted here.
-        var shown = after
-        let below = under(parent)
-        for id in after.keys where below[id] == nil && !sights[parent].isDirty(id) {
-            shown[id] = ReferenceOffice.empty(rules.entity(id))
-        }
         // What is denied shows when the root is saved.
-        let flaws = rules.flaws(in: shown, afterSave: false, ignoring: [.noAction, .deny])
+        let flaws = rules.flaws(
+            in: shownWorld(parent), afterSave: false, isBehind: !isCurrent(parent),
+            ignoring: [.noAction, .deny])
         if wasConsistent, let flaw = flaws.first {
             throw Mismatch("A child's save has made its parent inconsistent: \(flaw)")
         }
         sights[parent].record(from: before, to: after)
-        if forecast.isTangled, !sights[parent].groups.isEmpty {
-            sights[parent].foreseesUndo = false
+        if forecast.isSettledTogether, !sights[parent].groups.isEmpty {
+            sights[parent].undoMeetsOthers = true
         }
         let changed = Set(before.keys).union(after.keys).filter { before[$0] != after[$0] }
         if !changed.isEmpty {
@@ -247,13 +253,16 @@ extension Simulation {
     }
 
     /// The store has a context's changes as one entry.
-    private func append(_ forecast: Forecast, _ index: Int, _ sequence: UInt64?) throws {
+    private func append(
+        _ forecast: Forecast, _ policy: MergePolicy, _ index: Int, _ sequence: UInt64?
+    ) throws {
         var expected = forecast.world
         let found = try storeWorld()
-        if forecast.isTangled {
-            counts["settled tangle", default: 0] += 1
+        if forecast.isSettledTogether {
+            counts["settled together", default: 0] += 1
             let flaws = rules.flaws(in: found, afterSave: true)
             if let flaw = flaws.first { throw Mismatch("The store is inconsistent: \(flaw)") }
+            try checkSettlement(found, forecast.world, head, index, policy)
             expected = found
         }
         for cell in forecast.told {
@@ -280,14 +289,15 @@ extension Simulation {
     private func settle(_ forecast: Forecast, _ index: Int, _ old: World) throws {
         let sight = sights[index]
         let now = under(index)
-        sights[index].savedCursor = sights[index].cursor
+        sights[index].settleSteps()
         sights[index].inserted = []
         sights[index].deleted = []
+        sights[index].annihilated = []
         for id in sight.deleted { sights[index].forget(id) }
         for (id, record) in sight.mine where sight.isDirty(id) {
             try settle(id, record, sight.seen[id], index, now)
         }
-        if forecast.isTangled { try adopt(index) }
+        if forecast.isSettledTogether { try adopt(index, isForeseen: false) }
         for id in Set(sights[index].mine.keys) where sights[index].seen[id] == nil {
             sights[index].seen[id] = sights[index].mine[id]
         }
@@ -295,7 +305,9 @@ extension Simulation {
             if record != sight.mine[id] { sights[index].disturbUndo(id) }
             sights[index].seen[id] = record
         }
-        if forecast.isTangled, !sights[index].groups.isEmpty { sights[index].foreseesUndo = false }
+        if forecast.isSettledTogether, !sights[index].groups.isEmpty {
+            sights[index].undoMeetsOthers = true
+        }
         guard shape.contexts[index].parent == nil else {
             return readAgain(holding: sight.deleted, index)
         }

@@ -19,6 +19,8 @@ final class SimulationMailbox: @unchecked Sendable {
     // @unchecked Sendable because only the context that is being saved writes, and the driver, which
     // waits for it, reads.
     var lastSave: Notification?
+    /// The objects that it has saved.
+    var savedIDs: Set<ObjectID> = []
     /// The objects that the context of this step has told it has merged.
     var mergedIDs: Set<ObjectID> = []
 }
@@ -204,7 +206,11 @@ final class Simulation {
         for id in sights[index].mine.keys.sorted() {
             guard let object = objects[id] else {
                 if sights[index].isDirty(id) {
-                    throw Mismatch("S5-S7: context \(index) has let go of the changed \(id).")
+                    let changes = difference(
+                        sights[index].mine.filter { $0.key == id },
+                        sights[index].seen.filter { $0.key == id })
+                    throw Mismatch(
+                        "S5-S7: context \(index) has let go of the changed \(id): \(changes)")
                 }
                 sights[index].forget(id)
                 continue
@@ -272,7 +278,7 @@ final class Simulation {
                 sight.seen.filter { dirty.contains($0.key) })
             throw Mismatch("Context \(index) should have changes: \(changes)")
         }
-        guard sight.foreseesUndo else { return }
+        guard !sight.undoMeetsOthers else { return }
         let can = (context.undoManager?.canUndo == true, context.undoManager?.canRedo == true)
         if can != (sight.cursor > 0, sight.cursor < sight.groups.count) {
             throw Mismatch(
@@ -349,9 +355,9 @@ final class Simulation {
         sights[index].mine[id] = record
     }
 
-    /// Believes what a context says after deletes have collided, or after an undo that is not foreseen:
-    /// only the implementation can know which lists it had read and when.
-    func adopt(_ index: Int) throws {
+    /// Believes what a context says of relationships, where only the implementation can know which
+    /// lists it had read and when. Attributes have to be as foreseen, unless an undo is not.
+    func adopt(_ index: Int, isForeseen: Bool = true) throws {
         let head = under(index)
         let context = contexts[index]
         let objects = try registered(index)
@@ -373,6 +379,16 @@ final class Simulation {
             }
             let record = read(object)
             if object.isDeleted { continue }
+            for field in rules.fields(id) where field.isStored {
+                if isForeseen, field.isAttribute, let want = sight.mine[id]?[field.name],
+                    want != record[field.name]
+                {
+                    throw Mismatch(
+                        "Context \(index): \(rules.entity(id)) \(id).\(field.name) is "
+                            + "\(record[field.name].map { "\($0)" } ?? "missing"), should be "
+                            + "\(want), whatever others have done.")
+                }
+            }
             if sight.inserted.contains(id) {
                 sight.seen[id] = nil
             } else if sight.seen[id] == nil {
@@ -382,6 +398,8 @@ final class Simulation {
             sight.mine[id] = record
             // A list that was read only now is not an edit.
             if !object.hasChanges { sight.seen[id] = record }
+            for (name, cell) in record { sight.noteUnder(id, name, cell) }
+            for (name, cell) in head[id] ?? [:] { sight.noteUnder(id, name, cell) }
         }
         sights[index] = sight
     }

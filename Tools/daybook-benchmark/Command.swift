@@ -16,6 +16,13 @@ struct Command {
                 let report = try Merging(scaleName: options.scale.name).run()
                 return print(options.isJSON ? try Report.text(of: report) : report.table())
             }
+            if options.isQuestions {
+                var report = Report(
+                    options: options, contenders: [DaybookStaff.name, SQLiteStaff.name])
+                try Questions(scaleName: options.scale.name, rounds: options.rounds)
+                    .run(addingTo: &report)
+                return print(options.isJSON ? try report.json() : report.wholeTable())
+            }
             let report = try Benchmark(options: options).run()
             try write(report, options)
             print(options.isJSON ? try report.json() : report.wholeTable())

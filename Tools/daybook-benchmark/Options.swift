@@ -55,7 +55,9 @@ struct Options: Sendable {
     var isScaling = false
     /// Whether merges into contexts of increasing size are measured instead of the workloads.
     var isMerging = false
-    /// Whether both come after the workloads.
+    /// Whether questions are asked instead of running the workloads.
+    var isQuestions = false
+    /// Whether all of these come after the workloads.
     var isEverything = false
     /// The counts of another run, to include in the report.
     var counts: Counts?
@@ -80,12 +82,14 @@ struct Options: Sendable {
                                  [--everything] [--counts FILE] [--processor-time]
                                  [--json-file FILE] [--markdown FILE] [--svg FILE]
                daybook-benchmark --scaling|--merging [--scale tiny|small|full] [--json]
+               daybook-benchmark --questions [--rounds N] [--scale tiny|small|full] [--json]
 
         Does the same work with Daybook, with LMDB by itself and with SQLite, in one process, and
         prints a table of medians, least and greatest figures, ratios, and what is asked of them.
         With --scaling, asks stores of Daybook's of 10,000, 100,000 and 1,000,000 changes (and with
         --scale full of 10,000,000) the same questions, and prints how long each takes. With
-        --merging, merges the same save into contexts with more and more objects.
+        --merging, merges the same save into contexts with more and more objects. With --questions,
+        asks Daybook and SQLite the same questions about the same objects.
 
         'Tools/benchmark' builds it, runs all of it at full scale, and keeps what it prints.
 
@@ -95,6 +99,7 @@ struct Options: Sendable {
                             objects, 50,000 updates)
           --scaling         measure how times grow with the length of a store
           --merging         measure whether merging grows with the size of a context
+          --questions       measure how fast objects are found
           --everything      measure these, too, once, after the rounds
           --processor-time  measure what processors spend instead of what the clock shows, for
                             machines that are busy: waiting for the disk is not seen then
@@ -123,6 +128,7 @@ struct Options: Sendable {
             case "--json": isJSON = true
             case "--scaling": isScaling = true
             case "--merging": isMerging = true
+            case "--questions": isQuestions = true
             case "--everything": isEverything = true
             case "--processor-time": clock = .processor
             case "--counts": counts = try Counts(path: Self.text(after: word, &rest))

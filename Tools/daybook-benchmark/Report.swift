@@ -103,9 +103,17 @@ struct Report: Encodable {
         _ letter: String, _ title: String, _ measure: Measure, _ target: Target?,
         _ samples: [Double]
     ) {
+        add(letter, title, measure, target, [(DaybookContender.name, samples)])
+    }
+
+    /// Adds the figures of several contenders.
+    mutating func add(
+        _ letter: String, _ title: String, _ measure: Measure, _ target: Target?,
+        _ samples: [(contender: String, figures: [Double])]
+    ) {
         var line = Line(
             workload: letter, title: title, measure: measure, target: target,
-            series: [Series(contender: DaybookContender.name, samples: samples)])
+            series: samples.map { Series(contender: $0.contender, samples: $0.figures) })
         line.compare()
         lines.append(line)
     }

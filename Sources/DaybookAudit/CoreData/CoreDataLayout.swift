@@ -147,7 +147,8 @@ struct CoreDataLayout {
             check(property, of: entity, table, present)
         }
         let line = schema.line(of: entity).map(\.name)
-        let columns = entity.slots.prefix(entity.storedSlotCount).compactMap { property in
+        let own = entity.slots.prefix(entity.storedSlotCount).filter { !$0.isDerived }
+        let columns = own.compactMap { property in
             column(
                 of: property, in: table,
                 isExternal: line.contains { name in

@@ -145,7 +145,7 @@ public struct Attribute<Value> {
         return Prototyping.record(
             PropertyDefinition(
                 .attribute(declared.description), form: AttributeForm(Value.self, initial),
-                isRequired: declared.isRequired))
+                isRequired: declared.isRequired, unknownDerivation: declared.unknownDerivation))
     }
 
     /// Only properties of managed objects can be attributes.

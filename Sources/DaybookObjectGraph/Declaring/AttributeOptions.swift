@@ -43,6 +43,25 @@ public struct AttributeOptions: Sendable, ExpressibleByArrayLiteral {
         AttributeOptions { $0.description.renamingIdentifier = earlierName }
     }
 
+    /// The store works out the values, from other values of the object or from its relationships, and no
+    /// program sets them.
+    ///
+    /// ```swift
+    /// @Attribute(.derived("employees.@count")) private(set) var headcount: Int = 0
+    /// @Attribute(.derived("employees.salary.@sum")) private(set) var payroll: Decimal = 0
+    /// @Attribute([.derived("canonical:(name)"), .indexed]) private(set) var sortName: String = ""
+    /// ```
+    ///
+    /// The value is the one of the last save: a context shows what has changed once it has been saved. A
+    /// new object has the default until then. ``Derivation`` lists the expressions; one that is not
+    /// among them is a mistake of the model.
+    public static func derived(_ expression: String) -> AttributeOptions {
+        AttributeOptions { declared in
+            declared.description.derivation = Derivation(expression)
+            if declared.description.derivation == nil { declared.unknownDerivation = expression }
+        }
+    }
+
     /// What the program keeps with the attribute and finds in ``AttributeDescription/userInfo``.
     public static func userInfo(_ values: [String: String]) -> AttributeOptions {
         AttributeOptions { $0.description.userInfo.merge(values) { _, later in later } }
@@ -59,4 +78,6 @@ struct Declared<Description> {
     var description: Description
     /// Whether the declaration says that every object is given a value.
     var isRequired = false
+    /// An expression that no attribute can be derived from.
+    var unknownDerivation: String?
 }

@@ -84,6 +84,11 @@ struct ModelBuilder {
         let path = "'\(entityName).\(definition.name)'"
         switch definition.kind {
         case .attribute(let attribute):
+            if let expression = definition.unknownDerivation {
+                return "\(path) is derived from '\(expression)', which is no expression. There are "
+                    + "'employees.@count', 'employees.salary.@sum', '@min' and '@max', "
+                    + "'canonical:(name)', 'lowercase:(name)' and 'uppercase:(name)'."
+            }
             guard let form = definition.form, case .none = form.initial, !attribute.isOptional,
                 !attribute.isTransient, !attribute.isUnique, !definition.isRequired
             else { return nil }

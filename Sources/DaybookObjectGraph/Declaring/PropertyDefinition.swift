@@ -23,15 +23,21 @@ final class PropertyDefinition {
     let form: AttributeForm?
     /// Whether the declaration requires a value for every object.
     let isRequired: Bool
+    /// What the declaration says an attribute is derived from, if nothing can be.
+    let unknownDerivation: String?
     /// The property at the other end; nil when the declaration does not name it.
     let inverse: Inverse?
     /// The wrapper's name in the class, set by the model builder.
     var name = ""
 
-    init(_ kind: Kind, form: AttributeForm, isRequired: Bool = false) {
+    init(
+        _ kind: Kind, form: AttributeForm, isRequired: Bool = false,
+        unknownDerivation: String? = nil
+    ) {
         self.kind = kind
         self.form = form
         self.isRequired = isRequired
+        self.unknownDerivation = unknownDerivation
         inverse = nil
     }
 
@@ -40,6 +46,7 @@ final class PropertyDefinition {
         self.inverse = inverse
         form = nil
         isRequired = false
+        unknownDerivation = nil
     }
 }
 

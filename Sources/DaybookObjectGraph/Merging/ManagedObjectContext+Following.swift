@@ -137,16 +137,14 @@ extension ManagedObjectContext {
                 let meeting = object.meeting(
                     of: base, in: property, with: theirs, isByRule: isByRule, under: mergePolicy)
                 if let conflict = meeting.conflict { conflicts.append(conflict) }
-            } else if before[slot] != object.values[slot] {
-                journal.rebase(
-                    object, property.number, inSlot: slot, onto: object.values[slot])
-                // A pending delete was made with another value.
-                if isDeleted, slot < object.binding.schema.storedSlotCount {
-                    conflicts.append(
-                        object.conflict(
-                            .deletedByUs, of: property.number, base: before[slot],
-                            theirs: object.values[slot]))
-                }
+            } else if isDeleted, !property.isDerived, before[slot] != object.values[slot],
+                slot < object.binding.schema.storedSlotCount
+            {
+                // The delete was made with another value.
+                conflicts.append(
+                    object.conflict(
+                        .deletedByUs, of: property.number, base: before[slot],
+                        theirs: object.values[slot]))
             }
         }
         return conflicts

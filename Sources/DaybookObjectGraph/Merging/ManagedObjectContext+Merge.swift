@@ -137,7 +137,7 @@ extension ManagedObjectContext {
             incoming.refreshed.insert(object)
         case .update(let edits, let members):
             guard object.since < sequence.rawValue, !object.status.isGone,
-                !object.isFault || journal.net(of: id) != nil
+                !object.isFault || object.isJournaled || journal.net(of: id) != nil
             else { return }
             incoming.append(edits, members, of: object, sequence)
             if !object.isFault { incoming.refreshed.insert(object) }
@@ -169,7 +169,14 @@ extension ManagedObjectContext {
     private func merge(_ update: IncomingChanges.Update, _ conflicts: inout [MergeConflict]) {
         let object = update.object
         merge(update.members, into: object)
-        guard !object.isFault else { return }
+        guard !object.isFault else {
+            // Its values are read when they are asked for; undo leaves theirs alone already.
+            for edit in update.edits {
+                guard let slot = object.binding.schema.slot(of: edit.property) else { continue }
+                journal.rebase(object, edit.property, inSlot: slot, onto: edit.new)
+            }
+            return
+        }
         merge(update.edits, into: object, update.sequence, &conflicts)
         object.since = update.sequence.rawValue
         object.letGoOfPage()
@@ -188,9 +195,11 @@ extension ManagedObjectContext {
             journal.rebase(object, edit.property, inSlot: slot, onto: edit.new)
             let pending = journal.change(of: object.graphID)
             if case .delete(var values, let members)? = pending?.kind {
-                conflicts.append(
-                    object.conflict(
-                        .deletedByUs, of: edit.property, base: values[slot], theirs: edit.new))
+                if !property.isDerived {
+                    conflicts.append(
+                        object.conflict(
+                            .deletedByUs, of: edit.property, base: values[slot], theirs: edit.new))
+                }
                 values[slot] = edit.new
                 object.values[slot] = edit.new
                 journal.rebase(

@@ -100,6 +100,7 @@ extension ManagedObject {
 
     /// Sets a value and records the change.
     func setValue(_ newValue: Value, inSlot slot: Int) {
+        if !binding.schema.derivedSlots.isEmpty { refuseDerived(slot) }
         guard realizeIfNeeded() else { return }
         let value = newValue.normalized
         if !status.isOfEvent {
@@ -107,6 +108,15 @@ extension ManagedObject {
             binding.context?.recordEdit(of: self, slot: slot)
         }
         values[slot] = value
+    }
+
+    /// Stops a program that sets a derived attribute.
+    func refuseDerived(_ slot: Int) {
+        let property = binding.schema.slots[slot]
+        guard let derivation = property.attribute?.derivation else { return }
+        stop(
+            "'\(binding.schema.name).\(property.name)' is derived from '\(derivation)' and cannot be "
+                + "set.")
     }
 
     /// Reads the record if the object is a fault.
@@ -149,7 +159,8 @@ extension ManagedObject {
     /// Sets a property by its name: an attribute to a value of its type, a to-one relationship to a
     /// ``ManagedObject``, a to-many to an array or set of them; nil clears any of them.
     ///
-    /// - Precondition: The entity has a property of that name, and the value is of its type.
+    /// - Precondition: The entity has a property of that name, which is not derived, and the value is of
+    ///   its type.
     public func setValue(_ value: Any?, forKey key: String) {
         if property(named: key).relationship != nil {
             switch value {
@@ -184,7 +195,7 @@ extension ManagedObject {
 
     /// Sets an attribute by its name.
     ///
-    /// - Precondition: The entity has an attribute of that name.
+    /// - Precondition: The entity has an attribute of that name, which is not derived.
     public func setStoredValue(_ value: Value, forKey key: String) {
         let property = property(named: key)
         guard let slot = property.slot, property.isAttribute else {

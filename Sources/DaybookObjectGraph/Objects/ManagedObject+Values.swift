@@ -122,9 +122,10 @@ extension ManagedObject {
     /// It is meant for transient attributes that are derived from other values. Does nothing while the
     /// object is a fault.
     ///
-    /// - Precondition: The entity has an attribute of that name.
+    /// - Precondition: The entity has an attribute of that name, which is not derived.
     public func setPrimitiveValue(_ value: Value, forKey key: String) {
         let slot = attributeSlot(named: key)
+        refuseDerived(slot)
         guard !isFault else { return }
         binding.context?.rememberStoredValue(of: self, slot: slot)
         values[slot] = value.normalized

@@ -169,7 +169,8 @@ extension ManagedObjectContext {
     ///   - mergeChanges: True keeps what has been edited here and takes everything else from the store:
     ///     the edits then start from the store's values, and the next save overwrites those without a
     ///     conflict. An attribute with a ``MergeStrategy`` takes both changes. False drops what has been
-    ///     edited, turns the object into a fault and releases its related objects.
+    ///     edited, turns the object into a fault and releases its related objects. Either way undo leaves
+    ///     alone what others have changed.
     public func refresh(_ object: ManagedObject, mergeChanges: Bool) {
         requireQueue()
         guard !object.status.isTemporary else { return }
@@ -200,11 +201,14 @@ extension ManagedObjectContext {
     func turnIntoFault(_ object: ManagedObject) {
         advanceRevision()
         terms.forgetReferences(of: object)
-        if let item = journal.net(of: object.graphID) {
+        let wasFault = object.isFault
+        let item = journal.net(of: object.graphID)
+        let seen = wasFault || !object.isJournaled ? nil : item?.valuesSeen ?? object.values
+        if let item {
             if let change = item.change { updateLists(touchedBy: change.inverse, of: object) }
             journal.forget(object, onlyUnsaved: true)
         }
-        let wasFault = object.isFault
+        if let seen { followRefresh(of: object, from: seen) }
         if !wasFault { object.willTurnIntoFault() }
         object.relations = [:]
         // A refresh reads what the store has now, without the row that others share.
@@ -212,6 +216,32 @@ extension ManagedObjectContext {
         object.letGoOfRow()
         object.becomeFault(.refresh)
         if !wasFault { object.didTurnIntoFault() }
+    }
+
+    /// Puts the list on what others have made of an object that is about to become a fault.
+    private func followRefresh(of object: ManagedObject, from seen: [Value]) {
+        do {
+            let row = try parentStore.row(for: object, from: .store, within: stalenessInterval)
+            if let row { followRefresh(of: object, from: seen, to: row.values) { _ in true } }
+        } catch {
+            inaccessibleFaultHandler?(object.objectID, error)
+        }
+    }
+
+    /// Puts the list on the values of an object that others have changed.
+    private func followRefresh(
+        of object: ManagedObject, from seen: [Value], to theirs: [Value],
+        where isConcerned: (PropertyNumber) -> Bool
+    ) {
+        let schema = object.binding.schema
+        journal.gatheringRebases {
+            for property in schema.slots.prefix(schema.storedSlotCount) {
+                guard let slot = property.slot, seen[slot] != theirs[slot],
+                    isConcerned(property.number)
+                else { continue }
+                journal.rebase(object, property.number, inSlot: slot, onto: theirs[slot])
+            }
+        }
     }
 
     func refreshMerging(_ object: ManagedObject) {
@@ -227,6 +257,7 @@ extension ManagedObjectContext {
             if object.status.isGone { dropPending(of: object) }
             return
         }
+        followRefresh(of: object, from: mine, to: object.values) { change?.concerns($0) != true }
         if let change { rebase(change, of: object) }
         object.relations = [:]
         let schema = object.binding.schema
@@ -337,6 +368,14 @@ extension ManagedObjectContext {
     private func updateList(over link: RelationLink, of owner: ManagedObject) {
         let holder = link.key.owner == owner.graphID ? owner : registry[link.key.owner]
         holder?.updateList(of: link.key.property, link.member, order: link.new)
+    }
+}
+
+extension Change {
+    /// Whether the change says what becomes of a property's value, as a delete does of all.
+    fileprivate func concerns(_ property: PropertyNumber) -> Bool {
+        guard case .update(let edits, _) = kind else { return true }
+        return edits.contains { $0.property == property }
     }
 }
 

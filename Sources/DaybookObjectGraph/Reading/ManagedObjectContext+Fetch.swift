@@ -300,37 +300,3 @@ struct ContextSource: FilterSource {
         return owner.memberList(of: own, context).sorted
     }
 }
-
-extension Query {
-    /// Whether the condition or the order depends on other objects.
-    fileprivate var crossesRelationships: Bool {
-        sortings.contains { $0.path.steps.count > 1 } || filter.crossesRelationships
-    }
-}
-
-extension Filter {
-    fileprivate var crossesRelationships: Bool {
-        switch self {
-        case .constant: false
-        case .comparison(let comparison):
-            comparison.left.crossesRelationships || comparison.right.crossesRelationships
-        case .between(let value, let lower, let upper):
-            [value, lower, upper].contains(where: \.crossesRelationships)
-        case .membership(let value, _, _): value.crossesRelationships
-        case .and(let conditions), .or(let conditions):
-            conditions.contains(where: \.crossesRelationships)
-        case .not(let condition): condition.crossesRelationships
-        case .quantified: true
-        }
-    }
-}
-
-extension FilterExpression {
-    fileprivate var crossesRelationships: Bool {
-        switch self {
-        case .constant: false
-        case .path(let path): path.steps.count > 1 || path.steps.contains { $0.slot == nil }
-        case .aggregate: true
-        }
-    }
-}

@@ -32,7 +32,10 @@ extension ManagedObjectContext {
     ) throws -> [ObjectID: Double] {
         let owner = registry[id]
         if case .many(let list)? = owner?.relations[property.number] { return list.orders }
-        let isNew = owner?.status.isTemporary == true
+        // Nobody leads to a new object in the store, but to one that has come back they may still: its
+        // delete took no reference back that has no delete rule.
+        let mayBeLedTo = !property.isStoredToMany && property.relationship?.deleteRule == .noAction
+        let isNew = owner?.status.isTemporary == true && !mayBeLedTo
         var members = isNew ? [:] : try parentStore.members(of: property, in: id)
         if !property.isStoredToMany, !journal.isAtBase {
             // An object inserted here has the members it has here, though others have brought it back,

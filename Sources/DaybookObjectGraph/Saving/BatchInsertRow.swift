@@ -147,6 +147,10 @@ public struct BatchInsertRow<Object: ManagedObject> {
             refuse(name, "'\(name)' is transient and is not stored")
             return nil
         }
+        guard !property.isDerived else {
+            refuse(name, "'\(name)' is derived and cannot be set")
+            return nil
+        }
         return slot
     }
 

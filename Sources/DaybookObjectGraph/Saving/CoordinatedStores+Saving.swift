@@ -119,7 +119,8 @@ extension CoordinatedStores {
                 schema = items[index].object.binding.schema
             }
             guard let schema,
-                let change = schema.hasTransientSlots ? net.persistent(of: schema) : net
+                let change = schema.hasTransientSlots || !schema.derivedSlots.isEmpty
+                    ? net.persistent(of: schema) : net
             else { continue }
             if needsSince {
                 seenSince[change.object] = SequenceNumber(rawValue: items[index].object.since)
@@ -156,24 +157,31 @@ extension CoordinatedStores {
             }
         if let sequence = result?.sequence { recordSave(sequence, in: store) }
         return StoreSave(
-            store: store.number, items: request.items, result: result, hasForeign: hasForeign)
+            store: store.number, schema: store.store.schema, items: request.items, result: result,
+            hasForeign: hasForeign)
     }
 }
 
 extension Change {
-    /// This change without the transient properties that the entity has; nil when nothing is left.
+    /// This change without the transient properties that the entity has, and without derived values; nil
+    /// when nothing is left.
     fileprivate func persistent(of entity: SchemaEntity) -> Change? {
         var change = self
         switch kind {
         case .insert(let values, let members):
             change.kind = .insert(
-                values: Array(values.prefix(entity.storedSlotCount)), members: members)
+                values: Array(entity.withoutDerived(values).prefix(entity.storedSlotCount)),
+                members: members)
         case .update(let edits, let members):
-            let kept = edits.filter { entity.property($0.property)?.isPersistent == true }
+            let kept = edits.filter {
+                guard let property = entity.property($0.property) else { return false }
+                return property.isPersistent && !property.isDerived
+            }
             change.kind = .update(edits: kept, members: members)
         case .delete(let values, let members):
             change.kind = .delete(
-                values: Array(values.prefix(entity.storedSlotCount)), members: members)
+                values: Array(entity.withoutDerived(values).prefix(entity.storedSlotCount)),
+                members: members)
         }
         return change.isEmpty ? nil : change
     }

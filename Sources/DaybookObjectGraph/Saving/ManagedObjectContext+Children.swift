@@ -11,15 +11,18 @@ struct GraphChange {
 /// it.
 final class SavedChanges {
     private let items: [NetChange]
+    /// Derived values of objects that were not changed otherwise.
+    private let derived: [GraphChange]
 
-    init(_ items: [NetChange]) {
+    init(_ items: [NetChange], _ derived: [GraphChange] = []) {
         self.items = items
+        self.derived = derived
     }
 
     var changes: [GraphChange] {
         items.compactMap { item in
             item.change.map { GraphChange(id: item.object.graphID, change: $0) }
-        }
+        } + derived
     }
 }
 
@@ -198,7 +201,8 @@ extension ManagedObjectContext {
             let count = schema.storedSlotCount
             isMoved =
                 !change.isInsert
-                && !current.values.prefix(count).elementsEqual(item.seen.prefix(count))
+                && schema.withoutDerived(Array(current.values.prefix(count)))
+                    != schema.withoutDerived(Array(item.seen.prefix(count)))
         }
         let outcome = ThreeWayMerge(of: schema, policy: save.policy).merge(
             ours: change, seen: item.seen, current: current,

@@ -71,11 +71,13 @@ extension ManagedObjectContext {
             items, of: self, terms.credited(attribution, in: journal),
             at: time, undoing: undone)
         let entries = try agree(with: outcome, on: items)
+        let derived = takeDerived(from: outcome, besides: items)
         news.recordSave()
         let told = items.span
         for index in told.indices where !told[index].isAnnihilated { told[index].object.didSave() }
-        let saved = SavedChanges(items)
+        let saved = SavedChanges(items, derived)
         postDidSave(summary, saved, entries)
+        if !derived.isEmpty { postChanges() }
         if news.hasFollowers { news.tellFollowers(saved.changes) }
         return entries.last?.sequence
     }

@@ -123,7 +123,7 @@ extension ManagedObjectContext {
         _ property: SchemaProperty, of object: ManagedObject, _ hooks: Hooks,
         _ failures: inout [ValidationFailure]
     ) {
-        guard let slot = property.slot else { return }
+        guard let slot = property.slot, !property.isDerived else { return }
         var value = object.value(inSlot: slot)
         if property.isAttribute, hooks == .called {
             do {

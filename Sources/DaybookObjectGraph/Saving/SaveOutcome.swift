@@ -15,6 +15,8 @@ enum SaveOutcome {
 struct StoreSave {
     /// The number of the store.
     let store: UInt32
+    /// The model by which it was saved.
+    let schema: Schema
     /// Everything that was pending there.
     let items: [NetChange]
     /// What was saved; nil when there was nothing to send.
@@ -28,7 +30,11 @@ struct StoreSave {
     /// In which entry something was saved, and what that changed; nil for none.
     var origin: UndoneEntries? {
         guard let result, let sequence = result.sequence else { return nil }
-        return UndoneEntries(entries: sequence...sequence, saved: result.changes)
+        // What a newer model alone derives is an empty update here.
+        let saved = result.changes.withoutDerived(in: schema)
+        return UndoneEntries(
+            entries: sequence...sequence,
+            saved: saved.contains(where: \.isEmpty) ? saved.filter { !$0.isEmpty } : saved)
     }
 }
 

@@ -31,6 +31,24 @@ public final class PersistentContainer: Sendable {
             url, coordinator: PersistentStoreCoordinator(classes: model), options: options)
     }
 
+    /// Opens a store for the classes of a plan's last version, making it when there is none. A store of an
+    /// earlier version is taken through the stages that lead there.
+    ///
+    /// - Throws: ``ModelError`` when the plan, or the declarations of its classes, do not fit together;
+    ///   ``StoreError`` with code `modelMismatch` when the store has no version of the plan; with
+    ///   `validation` when objects do not fit a version; with `conflict` when others kept saving while a
+    ///   stage was taken; with another code when the file cannot be used; what a stage throws. The store
+    ///   has the version before the stage that failed then.
+    public convenience init(
+        _ url: URL, migrationPlan: any SchemaMigrationPlan.Type,
+        options: PersistentStoreOptions = PersistentStoreOptions()
+    ) throws {
+        try migrationPlan.check()
+        var options = options
+        options.migrationPlan = migrationPlan
+        try self.init(url, model: migrationPlan.schemas.last?.models ?? [], options: options)
+    }
+
     /// Opens a store for a model that was built or read at run time.
     ///
     /// - Throws: ``ModelError`` when the model does not hold together; ``StoreError`` when the file

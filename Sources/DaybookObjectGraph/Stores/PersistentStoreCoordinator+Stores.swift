@@ -117,7 +117,12 @@ extension PersistentStoreCoordinator {
     }
 
     private func open(_ location: StoreLocation) throws -> Store {
-        try Store.open(
+        if let plan = location.options.migrationPlan, !location.options.isReadOnly {
+            let migration = PlannedMigration(
+                plan, of: location.url, to: managedObjectModel, location.options)
+            try migration.run()
+        }
+        return try Store.open(
             at: location.url.path, model: managedObjectModel, options: location.options.storeOptions
         )
     }

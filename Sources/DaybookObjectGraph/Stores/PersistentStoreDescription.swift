@@ -24,6 +24,13 @@ public struct PersistentStoreOptions: Sendable, Hashable {
     /// or to see whether objects fit the model. It counts objects; cancelling it ends the opening, which
     /// throws ``StoreError`` with ``StoreError/Code/cancelled`` and leaves the store as it was.
     public var migrationProgress: Progress?
+    private var plan: PlanReference?
+    /// The plan by which a store of an earlier version is brought to the program's; nil for none. Without
+    /// a plan, or for a read-only store, ``migration`` decides.
+    public var migrationPlan: (any SchemaMigrationPlan.Type)? {
+        get { plan?.plan }
+        set { plan = newValue.map(PlanReference.init) }
+    }
     /// When checkpoints are signed automatically; nil for never.
     public var checkpoints: CheckpointPolicy?
     /// How long to wait at most for another process: one that writes, at each save; one that opens the
@@ -86,6 +93,19 @@ extension PersistentStore {
     }
 }
 
+/// A plan, compared by its type.
+private struct PlanReference: Sendable, Hashable {
+    let plan: any SchemaMigrationPlan.Type
+
+    static func == (left: PlanReference, right: PlanReference) -> Bool {
+        left.plan == right.plan
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(ObjectIdentifier(plan))
+    }
+}
+
 /// Whether a store outlives its program.
 public enum PersistentStoreType: Sendable, Hashable {
     /// The store is a file, and is there when it is opened again.
@@ -113,6 +133,13 @@ public struct PersistentStoreDescription: Sendable, Hashable {
     public var durability = StoreDurability.durable
     /// What opening may do to a store that has another model.
     public var migration = MigrationPolicy.compatible
+    private var plan: PlanReference?
+    /// The plan by which a store of an earlier version is brought to the program's; see
+    /// ``PersistentStoreOptions/migrationPlan``.
+    public var migrationPlan: (any SchemaMigrationPlan.Type)? {
+        get { plan?.plan }
+        set { plan = newValue.map(PlanReference.init) }
+    }
     /// When checkpoints are signed automatically; nil for never.
     public var checkpoints: CheckpointPolicy?
     /// How long to wait at most for another process; see ``PersistentStoreOptions/lockTimeout``.
@@ -142,6 +169,7 @@ public struct PersistentStoreDescription: Sendable, Hashable {
         options.isReadOnly = isReadOnly
         options.durability = durability
         options.migration = migration
+        options.migrationPlan = migrationPlan
         options.checkpoints = checkpoints
         options.lockTimeout = lockTimeout
         return options

@@ -90,3 +90,18 @@ extension RawSpan {
         return EncodedField(start: isNull(at: start) ? offset : start, end: offset)
     }
 }
+
+extension RawSpan {
+    /// The value of a field.
+    ///
+    /// - Throws: ``DecodingFailure`` when the field is not just a value.
+    package func value(at field: EncodedField) throws(DecodingFailure) -> Value {
+        guard !field.isEmpty else { return .null }
+        var offset = field.start
+        let value = try readValue(at: &offset)
+        guard offset == field.end else {
+            throw DecodingFailure(at: offset, expected: "the end of a field")
+        }
+        return value
+    }
+}

@@ -43,6 +43,19 @@ private struct SchemaDifference {
         if old.model.configurations != new.model.configurations {
             add(.annotate, "", nil, "assign entities to other configurations", isCompatible: true)
         }
+        compareStages()
+    }
+
+    /// What a custom stage has made of objects is for the programs that have it: they alone know which
+    /// values it took where.
+    private mutating func compareStages() {
+        let (before, after) = (old.version.stages, new.version.stages)
+        for stage in before where !after.contains(stage) {
+            add(.customStage, "", nil, "take back the custom stage '\(stage.name)'")
+        }
+        for stage in after where !before.contains(stage) {
+            add(.customStage, "", nil, "run the custom stage '\(stage.name)'")
+        }
     }
 
     private mutating func add(
@@ -178,6 +191,12 @@ private struct SchemaDifference {
             add(
                 .convert, after.name, name, "convert \(title) from \(was) to \(type.rawValue)",
                 check: check)
+        } else if let attribute = property.attribute, let derivation = attribute.derivation {
+            add(
+                .addProperty, after.name, name,
+                "add attribute \(title) of type \(attribute.type.rawValue), derived from "
+                    + "'\(derivation)'",
+                isCompatible: !takesOver)
         } else if let attribute = property.attribute {
             let isFilled = attribute.isOptional || !attribute.defaultValue.isNull
             add(
@@ -280,6 +299,11 @@ private struct SchemaDifference {
                 .changeConfidential, entity.name, name,
                 after.isConfidential
                     ? "make \(title) confidential" : "let \(title) not be confidential",
+                isCompatible: true)
+        }
+        if before.derivation != after.derivation, let derivation = after.derivation {
+            add(
+                .changeDerivation, entity.name, name, "derive \(title) from '\(derivation)'",
                 isCompatible: true)
         }
         if before.merge != after.merge {

@@ -51,6 +51,8 @@ public struct ModelStep: Sendable, Hashable, CustomStringConvertible {
         case changeConfidential
         /// Changes of two sides become one in another way.
         case changeMerge
+        /// The values of a derived attribute come from something else.
+        case changeDerivation
         /// A relationship leads to another entity.
         case changeDestination
         /// A relationship has another inverse.
@@ -61,11 +63,14 @@ public struct ModelStep: Sendable, Hashable, CustomStringConvertible {
         case changeCounts
         /// Something is changed that means nothing to a store.
         case annotate
+        /// A custom stage of a migration plan has rewritten objects.
+        case customStage
     }
 
     /// What the step does.
     public let kind: Kind
-    /// The name of the entity in the newer version; of one that is gone, in the older one.
+    /// The name of the entity in the newer version; of one that is gone, in the older one; empty for a step
+    /// of the whole model.
     public let entity: String
     /// The name of the property, likewise; nil for a step of an entity.
     public let property: String?

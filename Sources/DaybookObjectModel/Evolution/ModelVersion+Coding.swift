@@ -2,6 +2,7 @@
 //
 // | field | bytes |
 // |---|---|
+// | stages | only where there are any: 0, their count, then the entry and the name of each |
 // | model | count of its bytes, then the model in its canonical form |
 // | next | the next entity, property and constraint number, variable length each |
 // | entities | count, then each, from number 1 |
@@ -26,6 +27,15 @@ extension ModelVersion {
     package var canonicalBytes: [UInt8] {
         var writer = ByteWriter(capacity: 2048)
         let model = model.canonicalBytes
+        if !stages.isEmpty {
+            // No model has 0 bytes.
+            writer.append(variable: 0)
+            writer.append(variable: UInt64(stages.count))
+            for stage in stages {
+                writer.append(variable: stage.entry)
+                writer.append(stage.name)
+            }
+        }
         writer.append(variable: UInt64(model.count))
         writer.append(raw: model)
         writer.append(variable: UInt64(next.entity))
@@ -109,7 +119,12 @@ extension RawSpan {
         at offset: inout Int
     ) throws(DecodingFailure) -> ModelVersion {
         let start = offset
-        let count = try readCount(at: &offset)
+        var count = try readCount(at: &offset)
+        var stages: [CustomStage] = []
+        if count == 0 {
+            stages = try readStages(at: &offset)
+            count = try readCount(at: &offset)
+        }
         let model = try ManagedObjectModel(canonicalBytes: try readBytes(count, at: &offset))
         var next = ModelVersion.NextNumbers()
         next.entity = try readNumber(at: &offset)
@@ -120,11 +135,27 @@ extension RawSpan {
             entities.append(
                 try readEntity(EntityNumber(rawValue: UInt32(index + 1)), at: &offset))
         }
-        let version = ModelVersion(model, entities, next)
+        let version = ModelVersion(model, entities, next, stages: stages)
         guard version.holdsTogether else {
             throw DecodingFailure(at: start, expected: "a model whose numbers are those it has")
         }
         return version
+    }
+
+    private func readStages(at offset: inout Int) throws(DecodingFailure) -> [CustomStage] {
+        let start = offset
+        var stages: [CustomStage] = []
+        for _ in 0..<(try readCount(at: &offset)) {
+            let entry = try readVariable(at: &offset)
+            guard entry > stages.last?.entry ?? ModelVersion.firstEntry else {
+                throw DecodingFailure(at: start, expected: "custom stages in the order of entries")
+            }
+            stages.append(CustomStage(entry: entry, name: try readText(at: &offset)))
+        }
+        guard !stages.isEmpty else {
+            throw DecodingFailure(at: start, expected: "a custom stage")
+        }
+        return stages
     }
 
     private func readNumber(at offset: inout Int) throws(DecodingFailure) -> UInt32 {

@@ -59,12 +59,25 @@ extension ModelVersion {
         return problems
     }
 
+    /// The same version as a custom stage sets it.
+    ///
+    /// - Parameters:
+    ///   - name: What the plan calls the stage.
+    ///   - entry: The number of the entry that will set it.
+    /// - Returns: The version, which has one more stage.
+    package func staged(_ name: String, in entry: UInt64) -> ModelVersion {
+        var staged = self
+        staged.stages.append(CustomStage(entry: entry, name: name))
+        return staged
+    }
+
     /// Whether this is what the model gets as the first one of a store.
     package var isFirst: Bool { self == ModelVersion(firstValid: model) }
 
     /// The same numbers and layouts for a new store, which begins with them.
     package var restarted: ModelVersion {
         var restarted = self
+        restarted.stages = []
         for index in restarted.entities.indices {
             restarted.entities[index].slots = entities[index].slots.map {
                 NumberedSlot(
@@ -82,6 +95,19 @@ extension ModelVersion {
     package func hasSameLayout(as other: ModelVersion) -> Bool {
         entities.count == other.entities.count
             && zip(entities, other.entities).allSatisfy { $0.hasSameLayout(as: $1) }
+    }
+
+    /// Whether a later version has the same model, under the same numbers: it is this one, or what was set
+    /// since has been taken back.
+    package func isInForce(under later: ModelVersion) -> Bool {
+        guard model == later.model, stages == later.stages else { return false }
+        return entities.allSatisfy { entity in
+            guard let same = later.entity(entity.number) else { return false }
+            return entity.isRemoved
+                ? same.isRemoved
+                : entity.name == same.name && entity.properties == same.properties
+                    && entity.constraints == same.constraints
+        }
     }
 
     /// The version that follows this one and has the model of an earlier one: what was added since is
@@ -111,6 +137,6 @@ extension ModelVersion {
                 }
             }
         }
-        return ModelVersion(earlier.model, reverted, next)
+        return ModelVersion(earlier.model, reverted, next, stages: earlier.stages)
     }
 }

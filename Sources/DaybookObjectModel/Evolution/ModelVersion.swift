@@ -14,6 +14,8 @@ package struct ModelVersion: Sendable, Hashable {
     package internal(set) var entities: [NumberedEntity]
     /// What the next entity, the next property and the next constraint are numbered.
     var next: NextNumbers
+    /// The custom stages by which the store has come to the model, oldest first.
+    package internal(set) var stages: [CustomStage] = []
 
     /// The numbers that have not been given.
     struct NextNumbers: Sendable, Hashable {
@@ -22,10 +24,14 @@ package struct ModelVersion: Sendable, Hashable {
         var constraint = SchemaConstraint.compoundNumberMinimum
     }
 
-    init(_ model: ManagedObjectModel, _ entities: [NumberedEntity], _ next: NextNumbers) {
+    init(
+        _ model: ManagedObjectModel, _ entities: [NumberedEntity], _ next: NextNumbers,
+        stages: [CustomStage] = []
+    ) {
         self.model = model
         self.entities = entities
         self.next = next
+        self.stages = stages
     }
 
     /// The first version of a model: entities are numbered from 1 in the order of their names,
@@ -58,6 +64,15 @@ package struct ModelVersion: Sendable, Hashable {
         let index = Int(number.rawValue) - 1
         return entities.indices.contains(index) ? entities[index] : nil
     }
+}
+
+/// A closure of a program that has rewritten objects along with the model. Nothing else tells of it, so the
+/// version does.
+package struct CustomStage: Sendable, Hashable {
+    /// The entry that set the model and has the changes.
+    package let entry: UInt64
+    /// What the plan calls the stage.
+    package let name: String
 }
 
 /// The numbers of one entity.

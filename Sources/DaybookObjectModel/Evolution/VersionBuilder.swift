@@ -47,7 +47,7 @@ struct VersionBuilder {
     }
 
     /// The version that comes out, if there are no ``problems``.
-    var version: ModelVersion { ModelVersion(model, numbered, next) }
+    var version: ModelVersion { ModelVersion(model, numbered, next, stages: old.stages) }
 
     // MARK: - Numbers
 
@@ -177,6 +177,7 @@ struct VersionBuilder {
         if let attribute = description.attributes.first(where: { $0.name == name }) {
             guard let was = before.attribute else { return false }
             return was.type.storage == attribute.type.storage
+                && (was.derivation == nil) == (attribute.derivation == nil)
         }
         guard let relationship = description.relationships.first(where: { $0.name == name }),
             let was = before.relationship
@@ -198,8 +199,10 @@ struct VersionBuilder {
         let candidates = earlierAttributes(name, around: entity)
         let numbers = Set(candidates.values)
         guard numbers.count == 1, let number = numbers.first, !taken.contains(number),
-            let type = attribute(name, of: entity)?.type,
-            oldSchema.property(number)?.attribute?.type.storage == type.storage,
+            let attribute = attribute(name, of: entity),
+            let before = oldSchema.property(number)?.attribute,
+            before.type.storage == attribute.type.storage,
+            (before.derivation == nil) == (attribute.derivation == nil),
             !isDeclaredTwice(name, number)
         else { return nil }
         return number
@@ -220,7 +223,9 @@ struct VersionBuilder {
     private mutating func notePredecessors(
         of number: PropertyNumber, _ name: String, in entity: EntityNumber
     ) {
-        guard attribute(name, of: entity) != nil else { return }
+        guard let attribute = attribute(name, of: entity), attribute.derivation == nil else {
+            return
+        }
         predecessors[number] = earlierAttributes(name, around: entity)
     }
 
@@ -237,7 +242,9 @@ struct VersionBuilder {
             let property =
                 before.property(named: name)
                 ?? earlierName.flatMap { before.property(named: $0) }
-            if let property, property.isAttribute { found[member] = property.number }
+            if let property, property.isAttribute, !property.isDerived {
+                found[member] = property.number
+            }
         }
         return found
     }
@@ -333,9 +340,11 @@ struct VersionBuilder {
                 // Under an entity with an attribute of that name an own one gives way to it.
                 let own = oldSchema.entity(entity)?.property(named: name)
                 let replaced = own.flatMap {
-                    $0.isAttribute && !live.contains($0.number) ? $0.number : nil
+                    $0.isAttribute && !$0.isDerived && !live.contains($0.number)
+                        ? $0.number : nil
                 }
-                let source = predecessors[number]?[entity] ?? replaced
+                let source =
+                    attribute.derivation == nil ? predecessors[number]?[entity] ?? replaced : nil
                 slot.fill =
                     source.map { .converted(from: $0, to: attribute.type) }
                     ?? .value(attribute.defaultValue)

@@ -88,6 +88,9 @@ extension AttributeDescription {
         }
         members += rules.members(for: type)
         if let merge { members.append(JSONMember("merge", .string(merge.rawValue))) }
+        if let derivation {
+            members.append(JSONMember("derived", .string(derivation.description)))
+        }
         members += JSONMember.annotations(renamingIdentifier, versionHashModifier, userInfo)
         return .object(members)
     }
@@ -254,7 +257,7 @@ private struct ModelReader {
         let names = [
             "name", "type", "optional", "transient", "indexed", "unique", "default", "minimum",
             "maximum", "minLength", "maxLength", "pattern", "confidential", "merge", "set",
-            "renamingIdentifier", "versionHashModifier", "userInfo",
+            "derived", "renamingIdentifier", "versionHashModifier", "userInfo",
         ]
         guard let fields = fields(of: json, at: location, names: names) else { return nil }
         let name = text(fields, "name", isRequired: true)
@@ -275,10 +278,22 @@ private struct ModelReader {
             pattern: text(fields, "pattern"))
         attribute.merge = choice(fields, "merge", noun: "a merge strategy")
         attribute.isSet = truth(fields, "set", default: false)
+        attribute.derivation = derivation(fields)
         attribute.renamingIdentifier = text(fields, "renamingIdentifier")
         attribute.versionHashModifier = text(fields, "versionHashModifier")
         attribute.userInfo = userInfo(fields)
         return attribute
+    }
+
+    private mutating func derivation(_ fields: Fields) -> Derivation? {
+        guard let text = text(fields, "derived") else { return nil }
+        if let derivation = Derivation(text) { return derivation }
+        report(
+            fields.location("derived"),
+            "'\(text)' is not an expression; there are 'employees.@count', 'employees.salary.@sum', "
+                + "'@min' and '@max', 'canonical:(name)', 'lowercase:(name)' and 'uppercase:(name)'."
+        )
+        return nil
     }
 
     private mutating func value(

@@ -53,6 +53,10 @@ package struct ThreeWayMerge {
     package func merge(
         ours: Change, seen: [Value]?, current: ObjectState?, movement: ObjectMovement = .untold
     ) -> MergeOutcome {
+        let ours = ours.withoutDerived(of: entity)
+        let seen = seen.map(entity.withoutDerived)
+        var current = current
+        if let values = current?.values { current?.values = entity.withoutDerived(values) }
         switch (ours.kind, current) {
         case (.insert, nil):
             return MergeOutcome(change: ours, conflicts: [])

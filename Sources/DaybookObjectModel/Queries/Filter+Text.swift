@@ -142,19 +142,6 @@ private struct FilterPrinter {
 }
 
 extension Filter {
-    /// The path on the left of a condition.
-    fileprivate var leadingPath: FilterPath? {
-        let expression: FilterExpression
-        switch self {
-        case .comparison(let comparison): expression = comparison.left
-        case .between(let left, _, _): expression = left
-        case .membership(let left, _, _): expression = left
-        default: return nil
-        }
-        guard case .path(let path) = expression else { return nil }
-        return path
-    }
-
     /// Whether what the left side is compared with is seen from outside the quantifier.
     fileprivate var othersAreOutside: Bool {
         switch self {

@@ -38,8 +38,16 @@ package struct FilterPlan: Sendable {
         case index(SchemaProperty, [IndexRange])
         /// Objects whose stored relationship leads to the object.
         case referrers(SchemaProperty, ObjectID)
+        /// Objects that a relationship leads from to one that meets a condition.
+        case join(SchemaProperty, Filter)
         /// All objects of the query's entities.
         case scan
+    }
+
+    /// Whether objects may be found by what they are connected with.
+    package enum JoinChoice: Sendable {
+        case allowed
+        case avoided
     }
 
     /// The source of the objects.
@@ -49,19 +57,27 @@ package struct FilterPlan: Sendable {
     private let cost: Int
 
     /// Chooses the narrowest access among the conditions that all must hold.
-    package init(_ filter: Filter) {
+    ///
+    /// - Parameters:
+    ///   - filter: The filter.
+    ///   - joins: Whether objects may be found by what they are connected with.
+    package init(_ filter: Filter, joins: JoinChoice = .allowed) {
         var best = FilterPlan(.scan, nil, cost: Cost.scan)
         if case .constant(false) = filter {
             best = FilterPlan(.objects([]), filter, cost: 0)
         }
         let conjuncts = filter.conjuncts
         for conjunct in conjuncts {
-            guard let candidate = FilterPlan(conjunct: conjunct), candidate.cost < best.cost else {
-                continue
-            }
+            guard let candidate = FilterPlan(conjunct: conjunct), candidate.cost < best.cost,
+                joins == .allowed || !candidate.isJoin
+            else { continue }
             best = candidate
         }
         self = best.narrowed(by: conjuncts)
+    }
+
+    private var isJoin: Bool {
+        if case .join = access { true } else { false }
     }
 
     private init(_ access: Access, _ chosen: Filter?, cost: Int) {
@@ -79,10 +95,24 @@ package struct FilterPlan: Sendable {
         static let prefix = 100_000
         static let range = 200_000
         static let halfRange = 400_000
+        /// What is added for a relationship on the way.
+        static let join = 10_000
+        /// At most; above it the objects at the other end must all be read.
+        static let longestJoin = 500_000
         static let scan = 1_000_000
     }
 
     private init?(conjunct filter: Filter) {
+        if let plan = FilterPlan(withinOneEntity: filter) {
+            self = plan
+            return
+        }
+        guard let (property, condition) = filter.joined else { return nil }
+        let cost = Cost.join + FilterPlan(condition).cost
+        self.init(.join(property, condition), filter, cost: min(cost, Cost.longestJoin))
+    }
+
+    private init?(withinOneEntity filter: Filter) {
         switch filter {
         case .comparison(let comparison):
             let turned = comparison.withConstantOnTheRight
@@ -202,6 +232,9 @@ package struct FilterPlan: Sendable {
             "index of '\(property.name)', \(ranges.count) range\(ranges.count == 1 ? "" : "s")"
                 + reason
         case .referrers(let property, _): "references through '\(property.name)'\(reason)"
+        case .join(let property, let condition):
+            "references through '\(property.name)' of the objects for \(condition.text(in: schema)), or "
+                + "all objects where those are many\(reason)"
         case .scan: "all objects are read: no index serves the filter"
         }
     }
@@ -212,14 +245,6 @@ extension Filter {
     fileprivate var conjuncts: [Filter] {
         guard case .and(let filters) = self else { return [self] }
         return filters.flatMap(\.conjuncts)
-    }
-}
-
-extension FilterComparison {
-    fileprivate var withConstantOnTheRight: FilterComparison? {
-        if right.constant != nil { return self }
-        guard left.constant != nil, let mirrored = `operator`.mirrored else { return nil }
-        return FilterComparison(right, mirrored, left, options)
     }
 }
 

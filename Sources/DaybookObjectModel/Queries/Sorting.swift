@@ -20,7 +20,11 @@ package struct Sorting: Sendable, Hashable {
     package func key<Source: FilterSource & ~Copyable>(
         of object: ObjectID, in source: borrowing Source
     ) throws -> Value {
-        let value = try path.value(FilterScope(object: object), source)
+        key(try path.value(FilterScope(object: object), source))
+    }
+
+    /// The sort key for a value.
+    package func key(_ value: Value) -> Value {
         guard !options.isEmpty, case .string(let text) = value else { return value }
         return .string(text.folded(options))
     }

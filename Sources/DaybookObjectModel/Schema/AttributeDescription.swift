@@ -23,6 +23,8 @@ public struct AttributeDescription: Sendable, Hashable {
     /// Whether a coded list has no order and no element twice: the attribute is a `Set`. Then
     /// ``MergeStrategy/union`` puts the elements in the order in which sets are kept.
     public var isSet: Bool
+    /// Where the values come from, if a store works them out and no program sets them.
+    public var derivation: Derivation?
     /// The name before, for a model in which this has another: then an older store keeps what it has
     /// under that name. It says how a store comes to this model, and is not kept in one.
     public var renamingIdentifier: String?
@@ -45,6 +47,7 @@ public struct AttributeDescription: Sendable, Hashable {
     ///   - rules: The rules for values, besides their type.
     ///   - merge: The way in which changes of two sides become one; nil if they collide.
     ///   - isSet: Whether a coded list has no order and holds no element twice.
+    ///   - derivation: Where the values come from; nil if programs set them.
     ///   - renamingIdentifier: The name before; nil if it had no other.
     ///   - versionHashModifier: Tells two versions apart that say the same otherwise.
     ///   - userInfo: What the program keeps with the description.
@@ -52,7 +55,8 @@ public struct AttributeDescription: Sendable, Hashable {
         name: String, type: AttributeType, isOptional: Bool = true, isTransient: Bool = false,
         isIndexed: Bool = false, isUnique: Bool = false, isConfidential: Bool = false,
         defaultValue: Value = .null, rules: AttributeRules = AttributeRules(),
-        merge: MergeStrategy? = nil, isSet: Bool = false, renamingIdentifier: String? = nil,
+        merge: MergeStrategy? = nil, isSet: Bool = false, derivation: Derivation? = nil,
+        renamingIdentifier: String? = nil,
         versionHashModifier: String? = nil, userInfo: [String: String] = [:]
     ) {
         self.name = name
@@ -66,6 +70,7 @@ public struct AttributeDescription: Sendable, Hashable {
         self.rules = rules
         self.merge = merge
         self.isSet = isSet
+        self.derivation = derivation
         self.renamingIdentifier = renamingIdentifier
         self.versionHashModifier = versionHashModifier
         self.userInfo = userInfo

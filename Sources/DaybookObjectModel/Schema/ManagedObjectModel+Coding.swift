@@ -4,8 +4,9 @@ extension ManagedObjectModel {
         /// A model without optional parts.
         static let plain: UInt8 = 1
         /// A model with optional parts, which flags announce: the uniqueness constraints of several
-        /// attributes at the end of each entity, the configurations at the end of all, and then the
-        /// annotations of every entity, attribute and relationship, in their order.
+        /// attributes at the end of each entity, the configurations at the end of all, then the
+        /// annotations of every entity, attribute and relationship, and then the derivation of every
+        /// attribute, in their order.
         static let extended: UInt8 = 2
     }
 
@@ -16,9 +17,11 @@ extension ManagedObjectModel {
         let isConstrained = canonical.entities.contains { !$0.uniquenessConstraints.isEmpty }
         let isConfigured = !canonical.configurations.isEmpty
         let isAnnotated = canonical.annotations.contains { !$0.isEmpty }
-        if isConstrained || isConfigured || isAnnotated {
+        let derivations = canonical.entities.flatMap { $0.attributes.map(\.derivation) }
+        let isDerived = derivations.contains { $0 != nil }
+        if isConstrained || isConfigured || isAnnotated || isDerived {
             writer.append(Form.extended)
-            writer.append(flags: [isConstrained, isConfigured, isAnnotated])
+            writer.append(flags: [isConstrained, isConfigured, isAnnotated, isDerived])
         } else {
             writer.append(Form.plain)
         }
@@ -37,6 +40,9 @@ extension ManagedObjectModel {
         if isAnnotated {
             for annotation in canonical.annotations { writer.append(annotation) }
         }
+        if isDerived {
+            for derivation in derivations { writer.append(optional: derivation?.description) }
+        }
         return writer.bytes
     }
 
@@ -51,7 +57,7 @@ extension ManagedObjectModel {
         }
         let parts =
             form == Form.extended
-            ? try span.readFlags(3, at: &offset) : [false, false, false]
+            ? try span.readFlags(4, at: &offset) : [false, false, false, false]
         let (isConstrained, isConfigured, isAnnotated) = (parts[0], parts[1], parts[2])
         var entities: [EntityDescription] = []
         for _ in 0..<(try span.readCount(at: &offset)) {
@@ -72,6 +78,7 @@ extension ManagedObjectModel {
         let configurations =
             isConfigured ? try span.readConfigurations(at: &offset) : [:]
         if isAnnotated { try span.readAnnotations(of: &entities, at: &offset) }
+        if parts[3] { try span.readDerivations(of: &entities, at: &offset) }
         guard offset == span.byteCount else {
             throw DecodingFailure(at: offset, expected: "the end of the model")
         }
@@ -199,6 +206,21 @@ extension RawSpan {
                 entities[index].relationships[relationship].versionHashModifier =
                     read.versionHashModifier
                 entities[index].relationships[relationship].userInfo = read.userInfo
+            }
+        }
+    }
+
+    fileprivate func readDerivations(
+        of entities: inout [EntityDescription], at offset: inout Int
+    ) throws(DecodingFailure) {
+        for index in entities.indices {
+            for attribute in entities[index].attributes.indices {
+                let start = offset
+                guard let text = try readOptionalText(at: &offset) else { continue }
+                guard let derivation = Derivation(text), derivation.description == text else {
+                    throw DecodingFailure(at: start, expected: "a derivation")
+                }
+                entities[index].attributes[attribute].derivation = derivation
             }
         }
     }

@@ -63,6 +63,7 @@ extension EntityDescription {
                 attribute.isIndexed ? "indexed" : "not indexed",
                 attribute.merge.map { "merged by \($0.rawValue)" } ?? "without a merge strategy",
                 attribute.isSet ? "a set" : "not a set",
+                attribute.derivation.map { "derived from '\($0)'" } ?? "not derived",
             ]
             traits[attribute.name]? += attribute.rules.traits
         }

@@ -121,6 +121,9 @@ extension EntityDescription {
         for attribute in attributes {
             problems += attribute.problems(in: self)
         }
+        for attribute in attributes where attribute.derivation != nil {
+            problems += attribute.derivationProblems(in: self, entitiesByName)
+        }
         for relationship in relationships {
             problems += relationship.problems(in: self, entitiesByName)
         }
@@ -144,6 +147,11 @@ extension EntityDescription {
                         "A uniqueness constraint of '\(name)' names '\(attributeName)', which is "
                             + "not an attribute that can be unique.")
                     continue
+                }
+                if attribute.derivation != nil {
+                    problems.append(
+                        "A uniqueness constraint of '\(name)' names '\(attributeName)', which is "
+                            + "derived and so cannot be unique.")
                 }
                 if let merge = attribute.merge {
                     problems.append(

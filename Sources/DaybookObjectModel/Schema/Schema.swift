@@ -17,6 +17,8 @@ package final class Schema: Sendable {
     /// The entity that declares each persistent property, from property number 1; 0 for one that was
     /// removed.
     private let declarers: [UInt32]
+    /// The attributes whose values the store works out, each once, by number.
+    package let derivations: [SchemaDerivation]
 
     /// The least number of a transient attribute.
     package static let transientNumberMinimum: UInt32 = 1 << 30
@@ -43,15 +45,18 @@ package final class Schema: Sendable {
         self.model = canonical
         self.version = version
         let compiler = SchemaCompiler(canonical, version.entities)
-        entities = canonical.entities.compactMap { compiler.entity($0) }
+        let compiled = canonical.entities.compactMap { compiler.entity($0) }
             .sorted { $0.number < $1.number }
+        entities = compiled
         var positions = [Int32](repeating: -1, count: version.entities.count)
-        for (index, entity) in entities.enumerated() {
+        for (index, entity) in compiled.enumerated() {
             positions[Int(entity.number.rawValue) - 1] = Int32(index)
         }
         self.positions = positions
         numbersByName = compiler.entityNumbers
         declarers = compiler.declarers(upTo: version.next.property)
+        derivations = compiled.flatMap { SchemaDerivation.declared(in: $0, compiled) }
+            .sorted { $0.property < $1.property }
     }
 
     /// The entity of that name.

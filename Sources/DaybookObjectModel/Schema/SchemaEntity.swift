@@ -59,6 +59,8 @@ package final class SchemaProperty: Sendable {
     package let merge: MergeStrategy?
     /// Whether this is an attribute whose coded list is a set.
     let isSet: Bool
+    /// Whether this is an attribute whose values the store works out.
+    package let isDerived: Bool
 
     init(number: PropertyNumber, name: String, kind: Kind, slot: Int?) {
         self.number = number
@@ -80,6 +82,7 @@ package final class SchemaProperty: Sendable {
         demand = ValueDemand(kind)
         merge = attribute?.merge
         isSet = attribute?.isSet == true
+        isDerived = attribute?.derivation != nil
     }
 
     /// Whether values have to meet rules.
@@ -139,6 +142,8 @@ package final class SchemaEntity: Sendable {
     package let indexedSlots: [SchemaProperty]
     /// The slots of attributes that merge.
     package let mergingSlots: [SchemaProperty]
+    /// The slots of attributes whose values the store works out.
+    package let derivedSlots: [SchemaProperty]
     /// The relationships whose objects must be counted.
     package let counted: [SchemaProperty]
     /// The uniqueness constraints: single attributes, then several together.
@@ -191,6 +196,7 @@ package final class SchemaEntity: Sendable {
         referenceSlots = slots.filter { $0.relationship != nil }
         indexedSlots = slots.filter(\.isIndexed)
         mergingSlots = slots.filter { $0.merge != nil }
+        derivedSlots = slots.filter(\.isDerived)
         counted = self.properties.filter(\.isCounted)
         defaults = slots.map { $0.attribute?.defaultValue ?? .null }
         let named = Dictionary(

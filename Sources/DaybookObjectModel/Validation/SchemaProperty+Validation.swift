@@ -7,10 +7,15 @@ package struct ValueMisfit: Sendable, Hashable {
     /// The rest of a sentence that starts with the name of the property.
     package let objection: String
 
-    init(_ reason: ValidationFailure.Reason, _ objection: String) {
+    /// Describes a misfit.
+    package init(_ reason: ValidationFailure.Reason, _ objection: String) {
         self.reason = reason
         self.objection = objection
     }
+
+    /// Why no program sets a derived attribute.
+    package static let derived = ValueMisfit(
+        .invalid, "is derived: it follows from other values, and cannot be set")
 }
 
 /// The model's demands on the values of one property.

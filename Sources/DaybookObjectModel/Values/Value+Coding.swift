@@ -25,6 +25,9 @@ enum ValueTag {
     static let date: UInt8 = 8
     static let uuid: UInt8 = 9
     static let object: UInt8 = 10
+
+    /// Whether it is that of a number, which is equal to the same number in another form.
+    static func isNumber(_ tag: UInt8) -> Bool { (int...decimal).contains(tag) }
 }
 
 extension ByteWriter {
@@ -53,6 +56,13 @@ extension Value {
         case .data(let data): 32 + data.count
         default: 32
         }
+    }
+
+    /// The canonical form.
+    package var encoded: [UInt8] {
+        var writer = ByteWriter(capacity: 16)
+        writer.append(self)
+        return writer.bytes
     }
 }
 
@@ -129,17 +139,6 @@ extension RawSpan {
         case ValueTag.object: return .object(try readObjectID(at: &offset))
         default: throw DecodingFailure(at: start, expected: "the tag of a value")
         }
-    }
-
-    /// The value of a field.
-    package func value(at field: EncodedField) throws(DecodingFailure) -> Value {
-        guard !field.isEmpty else { return .null }
-        var offset = field.start
-        let value = try readValue(at: &offset)
-        guard offset == field.end else {
-            throw DecodingFailure(at: offset, expected: "the end of a field")
-        }
-        return value
     }
 
     /// Whether a value of a frequent form exactly fills the bytes between two offsets: one that

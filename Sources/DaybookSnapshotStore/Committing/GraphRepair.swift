@@ -50,7 +50,7 @@ struct GraphRepair {
         _ object: ObjectID, in transaction: borrowing ReadTransaction
     ) throws -> ObjectState? {
         if let known = states[object] { return known }
-        let state = try projection.state(of: object, at: .latest, in: transaction)
+        let state = try projection.ownState(of: object, at: .latest, in: transaction)
         states[object] = .some(state)
         return state
     }

@@ -56,7 +56,11 @@ struct Merger {
             let layout = try projection.decoding(object) { () throws(DecodingFailure) in
                 try RowLayout(bytes)
             }
-            if let since = request.rowSeen(object), since != layout.since { return false }
+            if let since = request.rowSeen(object),
+                try projection.hasMoved(object, layout, bytes, since: since)
+            {
+                return false
+            }
             switch change.kind {
             case .insert: return false
             case .update(let edits, _):
@@ -67,7 +71,8 @@ struct Merger {
                 }
                 return true
             case .delete(let values, _):
-                return try projection.values(of: object, layout, bytes) == values
+                return try entity.withoutDerived(projection.values(of: object, layout, bytes))
+                    == values
             }
         }
         guard fits == true else { return false }
@@ -136,7 +141,7 @@ struct Merger {
     private func state(
         of object: ObjectID, in transaction: borrowing some Reading & ~Copyable
     ) throws -> ObjectState? {
-        try projection.state(of: object, at: .latest, in: transaction)
+        try projection.ownState(of: object, at: .latest, in: transaction)
     }
 
     /// Merges one change property by property.
@@ -161,12 +166,12 @@ struct Merger {
         let changed = Set(changes.map(\.object))
         for (object, seen) in request.watched.sorted(by: { $0.key < $1.key })
         where !changed.contains(object) {
-            let since = try projection.withRow(of: object, at: .latest, in: transaction) {
-                _, layout in layout.since
+            let hasMoved = try projection.withRow(of: object, at: .latest, in: transaction) {
+                bytes, layout in try projection.hasMoved(object, layout, bytes, since: seen)
             }
-            guard since != seen else { continue }
+            guard hasMoved != false else { continue }
             conflicts.append(
-                MergeConflict(kind: since == nil ? .deletedByThem : .value, object: object))
+                MergeConflict(kind: hasMoved == nil ? .deletedByThem : .value, object: object))
         }
     }
 
@@ -174,10 +179,10 @@ struct Merger {
         of object: ObjectID, in transaction: borrowing some Reading & ~Copyable
     ) throws -> ObjectMovement {
         guard let seen = request.rowSeen(object) else { return .untold }
-        let since = try projection.withRow(of: object, at: .latest, in: transaction) {
-            _, layout in layout.since
+        let hasMoved = try projection.withRow(of: object, at: .latest, in: transaction) {
+            bytes, layout in try projection.hasMoved(object, layout, bytes, since: seen)
         }
-        guard let since, since != seen else { return .untold }
+        guard hasMoved == true else { return .untold }
         return request.watched[object] == nil ? .row : .watched
     }
 }

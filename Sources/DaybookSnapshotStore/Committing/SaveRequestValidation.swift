@@ -102,6 +102,12 @@ struct SaveRequestValidation {
                             + "\(number.rawValue).", change)
                     continue
                 }
+                if property.isDerived {
+                    failures.append(
+                        ValidationFailure(
+                            ValueMisfit.derived, of: property, in: change.object, schema))
+                    continue
+                }
                 check(edits[index].new, property, change)
             }
             if !isInOrder {

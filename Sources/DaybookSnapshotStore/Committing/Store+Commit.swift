@@ -25,6 +25,7 @@ extension Store {
     @discardableResult
     package func commit(_ request: SaveRequest) throws -> SaveResult {
         if let version = request.version { return try commitModel(request, version) }
+        if let stage { return try commit(request, as: stage) }
         let prepared = try wrapping { try ValidatedSave(request, schema: schema) }
         guard !prepared.changes.isEmpty else {
             return SaveResult(sequence: nil, digest: nil, changes: [], conflicts: [])
@@ -165,6 +166,12 @@ final class Commit: Sendable {
             .shown(by: models.view.schema)
     }
 
+    /// The changes that are left of a request that nobody else's entry can collide with, checked against
+    /// what is stored.
+    func settledChanges(in transaction: borrowing some Reading & ~Copyable) throws -> [Change] {
+        try settled(.unknown, in: transaction).changes
+    }
+
     /// Refuses to undo entries that do not exist: such an entry could not be read again.
     private func refuseUndo(after head: SequenceNumber) throws {
         if let undone = prepared.request.header.undoes?.upperBound, undone > head {
@@ -241,7 +248,7 @@ final class Commit: Sendable {
         var merger = Merger(prepared.request, parts.projection)
         let merged: [Change]
         switch fit {
-        case .folded where !parts.projection.hasConstraints:
+        case .folded where !parts.projection.hasConstraints && !parts.projection.isDeriving:
             return Settlement(asSent: prepared.changes)
         case .folded: merged = prepared.changes
         case .unknown: merged = try merger.merge(prepared.changes, in: transaction)
@@ -260,9 +267,11 @@ final class Commit: Sendable {
         if !union.hasSeenAll || !references.isUntouched {
             try UniquenessCheck.check(changes, parts.projection, in: transaction)
         }
+        let completed = try DerivedValues.completed(changes, parts.projection, in: transaction)
+        let isUntouched = merger.isUntouched && union.isUntouched && references.isUntouched
         var settlement =
-            merger.isUntouched && union.isUntouched && references.isUntouched
-            ? Settlement(asSent: changes) : Settlement(changed: changes)
+            isUntouched && (!parts.projection.isDeriving || completed == changes)
+            ? Settlement(asSent: changes) : Settlement(changed: completed)
         settlement.conflicts = conflicts
         settlement.constraintConflicts = union.conflicts
         settlement.merged = merger.merged

@@ -153,7 +153,7 @@ struct UniquenessMerge {
         guard policy != .rollback else { return }
         let earlier = changes[survivor]
         do {
-            var current = try projection.state(of: survivor, at: .latest, in: transaction)
+            var current = try projection.ownState(of: survivor, at: .latest, in: transaction)
             try earlier?.apply(to: &current, of: entity)
             guard let current else { return }
             let next = Change(

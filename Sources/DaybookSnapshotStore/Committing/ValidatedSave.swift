@@ -17,7 +17,7 @@ struct ValidatedSave: Sendable {
     ///   ``StoreError/Code/validation`` and every value that does not fit.
     init(_ request: SaveRequest, schema: Schema) throws {
         self.request = request
-        var changes = request.changes
+        var changes = request.changes.withDefaults(in: schema)
         changes.sortAsInEntry()
         if let payload = try Self.payload(request.header, changes, schema) {
             self.changes = changes
@@ -65,6 +65,19 @@ struct ValidatedSave: Sendable {
         guard schema.entities.contains(where: { !$0.storedToMany.isEmpty }) else { return false }
         return changes.contains { change in
             change.isDelete && schema.entity(change.object.entity)?.storedToMany.isEmpty == false
+        }
+    }
+}
+
+extension [Change] {
+    /// The changes with the default in place of each derived value of a whole object. Edits of derived
+    /// values stay, and are refused.
+    fileprivate func withDefaults(in schema: Schema) -> [Change] {
+        guard !schema.derivations.isEmpty else { return self }
+        return map { change in
+            if case .update = change.kind { return change }
+            return schema.entity(change.object.entity).map { change.withoutDerived(of: $0) }
+                ?? change
         }
     }
 }

@@ -6,12 +6,19 @@ internal import DaybookObjectModel
 ///
 /// All objects are looked at as one read transaction has them, while others may write. What they have
 /// changed meanwhile is looked at again in the write transaction: see ``complete(for:to:in:)``.
+///
+/// ``run(in:)`` looks before the entry that sets the model is folded, and works out which values objects
+/// have to get in it. Where that entry changes objects, ``verify(in:)`` looks again when it is folded: only
+/// then everything is as it will be.
 struct MigrationCheck {
     private let steps: [ModelStep]
     private var projection: Projection
     private var schema: Schema
     private let before: Schema
     private let work: LongWork
+    /// The changes of the entry, before it is folded.
+    private let pending: [ObjectID: Change]
+    private var isFolded = false
     private var failures: [ValidationFailure] = []
     /// The values that objects get, once for each property, however many steps ask for it.
     private var edits: [ObjectID: [PropertyNumber: Edit]] = [:]
@@ -29,9 +36,15 @@ struct MigrationCheck {
     ///   - steps: The steps.
     ///   - parts: The store by the model before.
     ///   - schema: The model after.
+    ///   - pending: The changes that will stand in the entry.
     ///   - work: Told of every object.
-    init(_ steps: [ModelStep], _ parts: StoreParts, to schema: Schema, _ work: LongWork) {
+    init(
+        _ steps: [ModelStep], _ parts: StoreParts, to schema: Schema, with pending: [Change] = [],
+        _ work: LongWork = LongWork(nil)
+    ) {
         self.steps = steps
+        self.pending = Dictionary(
+            pending.map { ($0.object, $0) }, uniquingKeysWith: { first, _ in first })
         self.schema = schema
         self.work = work
         before = parts.projection.schema
@@ -54,9 +67,19 @@ struct MigrationCheck {
     ///   not fit each step, and how many there are; what the work's handler throws.
     /// - Complexity: O(*n*) page reads, *n* the number of objects of the entities concerned; none where
     ///   no step demands anything.
-    mutating func run(in transaction: borrowing some Reading & ~Copyable) throws {
+    @discardableResult
+    mutating func run(in transaction: borrowing some Reading & ~Copyable) throws -> [Change] {
         try expectWork(in: transaction)
-        try checkSteps(in: transaction)
+        try check(in: transaction)
+        return changes
+    }
+
+    /// Looks at what the entry has made of the objects, once it is folded.
+    ///
+    /// - Throws: As ``run(in:)``.
+    mutating func verify(in transaction: borrowing some Reading & ~Copyable) throws {
+        isFolded = true
+        try check(in: transaction)
     }
 
     /// Looks again at objects that have been touched since ``run(in:)``.
@@ -75,7 +98,7 @@ struct MigrationCheck {
         projection = Projection(tables: projection.tables, schema: schema)
         touched = objects
         for object in objects { edits[object] = nil }
-        try checkSteps(in: transaction)
+        try check(in: transaction)
     }
 
     private func expectWork(in transaction: borrowing some Reading & ~Copyable) throws {
@@ -99,10 +122,8 @@ struct MigrationCheck {
         }
     }
 
-    private mutating func checkSteps(
-        in transaction: borrowing some Reading & ~Copyable
-    ) throws {
-        for (index, step) in steps.enumerated() {
+    private mutating func check(in transaction: borrowing some Reading & ~Copyable) throws {
+        for (index, step) in steps.enumerated() where isTimely(step.check) {
             switch step.check {
             case nil: continue
             case .values(let entity, let number):
@@ -124,6 +145,14 @@ struct MigrationCheck {
 
     // MARK: - Checks
 
+    /// Whether what is looked for can be seen: changes that are not folded are known one by one, and so
+    /// only show what becomes of single values.
+    private func isTimely(_ check: ModelStep.Check?) -> Bool {
+        if isFolded || pending.isEmpty { return true }
+        guard case .values = check else { return false }
+        return true
+    }
+
     private mutating func checkValues(
         _ index: Int, _ entity: EntityNumber, _ number: PropertyNumber,
         in transaction: borrowing some Reading & ~Copyable
@@ -134,7 +163,13 @@ struct MigrationCheck {
         try forEachRow(of: entity, having: isStored, in: transaction) {
             check, part, object, row, bytes in
             let (property, slot) = part
-            let value = try check.projection.value(slot, of: object, row, bytes)
+            var value = try check.projection.value(slot, of: object, row, bytes)
+            switch check.pending[object]?.kind {
+            case .delete: return
+            case .update(let edits, _):
+                value = edits.first { $0.property == number }?.new ?? value
+            case .insert, nil: break
+            }
             if value.isNull, let source = try check.source(of: slot, object, row, bytes) {
                 check.report(
                     index, object,
@@ -144,7 +179,7 @@ struct MigrationCheck {
             }
             guard let misfit = property.misfit(of: value) else { return }
             let fallback = property.attribute?.defaultValue ?? .null
-            if value.isNull, !fallback.isNull {
+            if value.isNull, !fallback.isNull, !check.isFolded {
                 check.edits[object, default: [:]][number] = Edit(
                     property: number, old: value, new: fallback)
                 return

@@ -11,11 +11,20 @@ struct ModelMigration {
     private let author: String?
     private let note: String?
     private let work: LongWork
+    private let origin: ManagedObjectModel?
 
+    /// - Parameters:
+    ///   - model: The program's model.
+    ///   - options: Which steps are allowed, and what has other names.
+    ///   - path: The store.
+    ///   - author: The author of the entry.
+    ///   - note: Its note.
+    ///   - origin: The only model to start from, as a version keeps it; nil for any.
     init(
         to model: ManagedObjectModel, options: StoreOptions, path: String, author: String? = nil,
-        note: String? = nil
+        note: String? = nil, from origin: ManagedObjectModel? = nil
     ) {
+        self.origin = origin
         self.model = model
         wanted = model.versioned
         self.options = options
@@ -107,7 +116,8 @@ struct ModelMigration {
         let head = try opened.journal.head(in: transaction)
         let model = try Projection.lastModel(opened.tables, in: transaction)
         let before = try Projection.model(opened.tables, setBy: model, in: transaction)
-        let (_, _, check) = try plan(opened.with(Schema(before)), after: head, in: transaction)
+        if let origin, before.model != origin { throw StoreError.overtaken() }
+        let (_, check) = try plan(opened.with(Schema(before)), after: head, in: transaction)
         return Preparation(head: head, model: model, check: check)
     }
 
@@ -120,6 +130,7 @@ struct ModelMigration {
     ) throws -> MigrationOutcome {
         let last = try LastCommitState.current(opened, in: transaction)
         let before = try Projection.model(opened.tables, setBy: last.model, in: transaction)
+        if let origin, before.model != origin { throw StoreError.overtaken() }
         let parts = opened.with(Schema(before))
         let plan = try plan(parts, after: last, preparation, in: transaction)
         guard plan.version != before else { return plan.outcome() }
@@ -132,6 +143,10 @@ struct ModelMigration {
             header, plan.version, plan.changes, work, deferring: deferred
         ).append(
             to: parts, after: last, clock: options.clock, in: transaction)
+        if !plan.changes.isEmpty {
+            var check = MigrationCheck(plan.steps, parts, to: Schema(plan.version))
+            try check.verify(in: transaction)
+        }
         try work.finish()
         return plan.outcome(entry)
     }
@@ -141,14 +156,14 @@ struct ModelMigration {
         _ inForce: ModelInForce, in transaction: borrowing some Reading & ~Copyable
     ) throws -> MigrationOutcome {
         let head = try inForce.parts.journal.head(in: transaction)
-        let (version, steps, check) = try plan(inForce.parts, after: head, in: transaction)
-        return Plan(version: version, steps: steps, changes: check.changes).outcome()
+        let (version, check) = try plan(inForce.parts, after: head, in: transaction)
+        return try plan(inForce.parts, version, check, in: transaction).outcome()
     }
 
     private func plan(
         _ parts: StoreParts, after head: SequenceNumber,
         in transaction: borrowing some Reading & ~Copyable
-    ) throws -> (ModelVersion, [ModelStep], MigrationCheck) {
+    ) throws -> (ModelVersion, MigrationCheck) {
         let before = parts.projection.schema
         let version = try version(after: before, in: head.next)
         let schema = Schema(version)
@@ -156,7 +171,7 @@ struct ModelMigration {
         try permit(steps)
         var check = MigrationCheck(steps, parts, to: schema, work)
         try check.run(in: transaction)
-        return (version, steps, check)
+        return (version, check)
     }
 
     /// The same by what has been prepared, if that was for the same model.
@@ -166,8 +181,8 @@ struct ModelMigration {
     ) throws -> Plan {
         let head = last.head.sequence
         guard preparation.model == last.model else {
-            let (version, steps, check) = try plan(parts, after: head, in: transaction)
-            return Plan(version: version, steps: steps, changes: check.changes)
+            let (version, check) = try plan(parts, after: head, in: transaction)
+            return try plan(parts, version, check, in: transaction)
         }
         let before = parts.projection.schema
         let version = try version(after: before, in: head.next)
@@ -178,7 +193,19 @@ struct ModelMigration {
                 from: preparation.head.next, through: head, in: transaction)
             try check.complete(for: touched, to: schema, in: transaction)
         }
-        return Plan(version: version, steps: schema.steps(from: before), changes: check.changes)
+        return try plan(parts, version, check, in: transaction)
+    }
+
+    /// With what derived attributes come to.
+    private func plan(
+        _ parts: StoreParts, _ version: ModelVersion, _ check: MigrationCheck,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> Plan {
+        let (before, schema) = (parts.projection.schema, Schema(version))
+        let changes = try DerivedValues.completed(
+            check.changes, parts.with(schema).projection,
+            renewing: schema.derivationsRenewed(after: before), in: transaction)
+        return Plan(version: version, steps: schema.steps(from: before), changes: changes)
     }
 
     private struct Plan {

@@ -33,7 +33,10 @@ struct ModelReversal {
             throw StoreError.undoBlocked(
                 "Entry \(entry.sequence) sets the model and cannot be undone.")
         }
-        if let later = history.versions.last, later.sequence > entry.sequence {
+        // Models that have been taken back since are in nobody's way.
+        if let later = history.versions.last, later.sequence > entry.sequence,
+            entry.version?.isInForce(under: later.schema.version) != true
+        {
             throw StoreError.undoBlocked(
                 "Entry \(entry.sequence) cannot be undone, because entry \(later.sequence) has set "
                     + "another model since. Undo that one first.")
@@ -71,17 +74,18 @@ struct ModelReversal {
             return UndoPlan(
                 request: request, obstacles: obstacles, refusal: refusal, takenBackBy: nil)
         }
-        var check = MigrationCheck(
-            reverted.steps(from: after), parts, to: reverted, LongWork(nil))
-        try check.run(in: transaction)
+        let own = try ownChanges(in: transaction)
+        var check = MigrationCheck(reverted.steps(from: after), parts, to: reverted, with: own)
         var changes = ChangeSet()
-        for change in try ownChanges(in: transaction) + check.changes
-            + lostReferences(in: transaction)
+        let wanted = try own + check.run(in: transaction)
+        for change in try wanted.withoutDerived(in: reverted) + lostReferences(own, in: transaction)
         {
             guard let entity = reverted.entity(change.object.entity) else { continue }
             try changes.append(change, of: entity)
         }
-        request.changes = changes.ordered
+        request.changes = try DerivedValues.completed(
+            changes.ordered, parts.with(reverted).projection,
+            renewing: reverted.derivationsRenewed(after: after), in: transaction)
         return UndoPlan(request: request, obstacles: [], refusal: nil, takenBackBy: nil)
     }
 
@@ -125,13 +129,12 @@ struct ModelReversal {
         _ touch: Touch, in transaction: borrowing ReadTransaction
     ) throws -> Bool {
         let projection = parts.projection
-        guard let now = try projection.state(of: touch.object, at: .latest, in: transaction) else {
-            return false
-        }
+        guard let now = try projection.ownState(of: touch.object, at: .latest, in: transaction)
+        else { return false }
+        let then = try projection.ownState(of: touch.object, at: undone.sequence, in: transaction)
         guard let number = touch.property,
             let entity = after.entity(touch.object.entity), let property = entity.property(number)
-        else { return true }
-        let then = try projection.state(of: touch.object, at: undone.sequence, in: transaction)
+        else { return now != then }
         guard let slot = property.slot else {
             return now.members[number] ?? [:] != then?.members[number] ?? [:]
         }
@@ -160,18 +163,36 @@ struct ModelReversal {
 
     /// What takes the entry's own changes back, as far as the model before knows them.
     private func ownChanges(in transaction: borrowing ReadTransaction) throws -> [Change] {
-        let known = undone.changes.compactMap { $0.shown(by: reverted) }.filter { !$0.isEmpty }
+        let known = undone.changes.compactMap { $0.shown(by: reverted) }
+            .withoutDerived(in: reverted).filter { !$0.isEmpty }
         guard !known.isEmpty else { return [] }
-        var planner = UndoPlanner(parts, range, .refuse, ignoring: [])
+        // By the model before: what it brings back is part of what is there again.
+        var planner = UndoPlanner(parts.with(reverted), range, .refuse, ignoring: [])
         try planner.takeBack(known, in: transaction)
         let changes = try planner.plan.changes(in: transaction)
         if let refusal = planner.refusal(isEmpty: false, isNetEmpty: false) { throw refusal }
-        return changes.compactMap { $0.shown(by: reverted) }
+        return changes
     }
 
-    /// References over relationships that come back and whose objects have been deleted meanwhile.
-    private func lostReferences(in transaction: borrowing ReadTransaction) throws -> [Change] {
+    /// References over relationships that come back and whose objects have been deleted meanwhile, or are
+    /// deleted with the entry's own changes.
+    ///
+    /// - Parameters:
+    ///   - own: What takes the entry's own changes back.
+    ///   - transaction: The state to look at.
+    /// - Returns: The changes that empty them.
+    /// - Throws: ``StoreError`` when a row cannot be read.
+    private func lostReferences(
+        _ own: [Change], in transaction: borrowing ReadTransaction
+    ) throws -> [Change] {
         let projection = Projection(tables: parts.tables, schema: reverted)
+        let coming = Set(own.filter(\.isInsert).map(\.object))
+        let going = Set(own.filter(\.isDelete).map(\.object))
+        func isThere(_ object: ObjectID) throws -> Bool {
+            if coming.contains(object) { return true }
+            return try !going.contains(object)
+                && transaction.contains(parts.tables.rows, StoreKey.object(object).span.bytes)
+        }
         var changes: [Change] = []
         for entity in reverted.entities {
             let old = after.entity(entity.number)
@@ -180,11 +201,10 @@ struct ModelReversal {
             }
             guard !back.isEmpty else { continue }
             _ = try projection.walkRows(of: entity.number, in: transaction) { object, row, bytes in
-                if let change = try lost(
-                    back, of: object, row, bytes, projection, in: transaction)
-                {
-                    changes.append(change)
-                }
+                guard !going.contains(object) else { return .proceed }
+                let change = try lost(
+                    back, of: object, row, bytes, projection, where: isThere, in: transaction)
+                if let change { changes.append(change) }
                 return .proceed
             }
         }
@@ -193,14 +213,11 @@ struct ModelReversal {
 
     private func lost(
         _ properties: [SchemaProperty], of object: ObjectID, _ row: RowLayout, _ bytes: RawSpan,
-        _ projection: Projection, in transaction: borrowing ReadTransaction
+        _ projection: Projection, where isThere: (ObjectID) throws -> Bool,
+        in transaction: borrowing ReadTransaction
     ) throws -> Change? {
         var edits: [Edit] = []
         var members: [MembershipEdit] = []
-        func isThere(_ object: ObjectID) throws -> Bool {
-            try transaction.contains(
-                parts.tables.rows, StoreKey.object(object).span.bytes)
-        }
         for property in properties {
             if let slot = property.slot {
                 let value = try projection.value(slot, of: object, row, bytes)
@@ -259,24 +276,35 @@ extension Store {
     /// Appends an entry that sets a model, as it was planned.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/conflict`` when somebody has saved since it was
-    ///   planned.
+    ///   planned; with ``StoreError/Code/validation`` when objects do not fit the model.
     func commitModel(_ request: SaveRequest, _ version: ModelVersion) throws -> SaveResult {
         let (models, clock) = (models, options.clock)
         let result = try writing { transaction in
             let inForce = try models.inForce(in: transaction)
             let last = try LastCommitState.current(inForce.parts, in: transaction)
-            guard last.head.sequence == request.header.base else {
-                throw StoreError(
-                    .conflict,
-                    "Nothing was saved: entries have been saved since this was planned. Try again.")
-            }
+            guard last.head.sequence == request.header.base else { throw StoreError.overtaken() }
             let entry = try ModelEntry(request.header, version, request.changes).append(
                 to: inForce.parts, after: last, clock: clock, in: transaction)
+            if !request.changes.isEmpty {
+                let schema = Schema(version)
+                let steps = schema.steps(from: inForce.parts.projection.schema)
+                var check = MigrationCheck(steps, inForce.parts, to: schema)
+                try check.verify(in: transaction)
+            }
             return SaveResult(
                 sequence: entry.sequence, digest: entry.digest, changes: request.changes,
                 conflicts: [])
         }
         if let sequence = result.sequence { feed.publish(sequence) }
         return result.shown(by: schema)
+    }
+}
+
+extension StoreError {
+    /// That somebody has saved since a model was worked out.
+    static func overtaken() -> StoreError {
+        StoreError(
+            .conflict,
+            "Nothing was saved: entries have been saved since this was planned. Try again.")
     }
 }

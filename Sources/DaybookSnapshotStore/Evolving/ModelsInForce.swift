@@ -48,6 +48,11 @@ final class ModelsInForce: Sendable {
         return found
     }
 
+    /// The number of the entry that set the model in force.
+    func lastModel(in transaction: borrowing some Reading & ~Copyable) throws -> SequenceNumber {
+        try Projection.lastModel(parts.tables, in: transaction)
+    }
+
     /// The model in force.
     func inForce(
         in transaction: borrowing some Reading & ~Copyable

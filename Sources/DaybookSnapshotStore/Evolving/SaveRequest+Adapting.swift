@@ -26,7 +26,7 @@ extension SaveRequest {
                     members: members)
             case .delete(let values, let members):
                 guard
-                    let state = try projection.state(
+                    let state = try projection.ownState(
                         of: change.object, at: .latest, in: transaction)
                 else {
                     adapted.changes[index].kind = .delete(
@@ -43,7 +43,7 @@ extension SaveRequest {
         }
         for (object, values) in seen {
             guard let entity = projection.schema.entity(object.entity),
-                let state = try projection.state(of: object, at: .latest, in: transaction)
+                let state = try projection.ownState(of: object, at: .latest, in: transaction)
             else { continue }
             adapted.seen[object] = values.extended(by: state.values, to: entity.storedSlotCount)
         }

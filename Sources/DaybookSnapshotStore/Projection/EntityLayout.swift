@@ -154,12 +154,3 @@ struct EntityLayout: Sendable {
         return encoder.bytes
     }
 }
-
-extension Value {
-    /// The canonical form.
-    var encoded: [UInt8] {
-        var writer = ByteWriter(capacity: 16)
-        writer.append(self)
-        return writer.bytes
-    }
-}

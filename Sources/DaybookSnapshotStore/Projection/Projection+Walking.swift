@@ -10,12 +10,22 @@ extension Projection {
         _ body: (ObjectID) throws -> WalkStep
     ) throws {
         for entity in family.sorted() {
-            let step =
-                isLatest
-                ? try walkRows(of: entity, in: transaction) { object, _, _ in try body(object) }
-                : try walkPast(of: entity, at: sequence, in: transaction, body)
+            let step = try walk(entity, at: sequence, isLatest: isLatest, in: transaction) {
+                object, _, _ in try body(object)
+            }
             if step == .stop { return }
         }
+    }
+
+    /// Walks the objects of one entity as of `sequence`, in order, each with its row then.
+    func walk(
+        _ entity: EntityNumber, at sequence: SequenceNumber, isLatest: Bool,
+        in transaction: borrowing some Reading & ~Copyable,
+        _ body: (ObjectID, RowLayout, RawSpan) throws -> WalkStep
+    ) throws -> WalkStep {
+        isLatest
+            ? try walkRows(of: entity, in: transaction, body)
+            : try walkPast(of: entity, at: sequence, in: transaction, body)
     }
 
     func walkRows(
@@ -39,46 +49,58 @@ extension Projection {
         return step
     }
 
-    /// Walks the past: the first later version shows an object changed after `sequence`, the row
-    /// any other.
+    /// Walks the past: objects that were changed after `sequence` have a version, the others a row.
     private func walkPast(
         of entity: EntityNumber, at sequence: SequenceNumber,
         in transaction: borrowing some Reading & ~Copyable,
-        _ body: (ObjectID) throws -> WalkStep
+        _ body: (ObjectID, RowLayout, RawSpan) throws -> WalkStep
     ) throws -> WalkStep {
-        var isThere = try laterVersions(of: entity, than: sequence, in: transaction)
-        _ = try walkRows(of: entity, in: transaction) { object, layout, _ in
-            if isThere[object] == nil, layout.since <= sequence { isThere[object] = true }
-            return .proceed
+        var changed = try changedObjects(of: entity, after: sequence, in: transaction)[...]
+        var step = WalkStep.proceed
+        func passOn(before object: ObjectID?) throws {
+            while step == .proceed, let next = changed.first, object.map({ next < $0 }) ?? true {
+                changed.removeFirst()
+                let found = try withRow(of: next, at: sequence, in: transaction) { bytes, layout in
+                    try body(next, layout, bytes)
+                }
+                step = found ?? .proceed
+            }
         }
-        for object in isThere.filter(\.value).keys.sorted() {
-            if try body(object) == .stop { return .stop }
+        _ = try walkRows(of: entity, in: transaction) { object, layout, bytes in
+            try passOn(before: object)
+            if step == .proceed, layout.since <= sequence {
+                step = try body(object, layout, bytes)
+            }
+            return step
         }
-        return .proceed
+        if step == .proceed { try passOn(before: nil) }
+        return step
     }
 
-    private func laterVersions(
-        of entity: EntityNumber, than sequence: SequenceNumber,
+    /// The objects of an entity that were there at `sequence` and have been changed or deleted since, in
+    /// order: those whose first later version is as old.
+    private func changedObjects(
+        of entity: EntityNumber, after sequence: SequenceNumber,
         in transaction: borrowing some Reading & ~Copyable
-    ) throws -> [ObjectID: Bool] {
+    ) throws -> [ObjectID] {
         let lower = StoreKey.entity(entity)
         let upper = StoreKey.end(of: entity)
-        var isThere: [ObjectID: Bool] = [:]
+        var changed: [ObjectID] = []
+        var seen: ObjectID?
         try transaction.scan(
             tables.versions, from: lower.span.bytes, to: upper.span.bytes, order: .ascending
         ) { key, value in
             var reader = KeyReader()
             let object = try reader.object(key)
-            guard try reader.sequence(key) > sequence, isThere[object] == nil else {
-                return .proceed
-            }
+            guard try reader.sequence(key) > sequence, seen != object else { return .proceed }
+            seen = object
             let layout = try decoding(object) { () throws(DecodingFailure) in
                 try RowLayout(value)
             }
-            isThere[object] = layout.since <= sequence
+            if layout.since <= sequence { changed.append(object) }
             return .proceed
         }
-        return isThere
+        return changed
     }
 
     /// The entry, up to `sequence`, that deleted an object that no longer exists.

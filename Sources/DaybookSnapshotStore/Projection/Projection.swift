@@ -19,6 +19,8 @@ struct Projection: Sendable {
     /// Whether the model has rules that span objects: that references lead to objects, that values
     /// are unique, that counts of members are limited.
     let hasConstraints: Bool
+    /// Whether the model has attributes whose values the store works out.
+    let isDeriving: Bool
 
     init(tables: StoreTables, schema: Schema) {
         self.tables = tables
@@ -26,6 +28,7 @@ struct Projection: Sendable {
         foldedEntities = schema.version.entities.map {
             schema.entity($0.number).map(FoldedEntity.init)
         }
+        isDeriving = !schema.derivations.isEmpty
         hasConstraints = schema.entities.contains {
             !$0.referenceSlots.isEmpty || !$0.storedToMany.isEmpty || !$0.constraints.isEmpty
                 || !$0.counted.isEmpty
@@ -169,6 +172,19 @@ struct Projection: Sendable {
         return state
     }
 
+    /// An object's state without derived values, which are nobody's to set: what changes are made from
+    /// before they become an entry.
+    func ownState(
+        of object: ObjectID, at sequence: SequenceNumber,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> ObjectState? {
+        guard var state = try state(of: object, at: sequence, in: transaction) else { return nil }
+        if let entity = schema.entity(object.entity) {
+            state.values = entity.withoutDerived(state.values)
+        }
+        return state
+    }
+
     // MARK: - Connections
 
     /// Walks the objects connected with one through a relationship as of `sequence`, in no order.
@@ -268,6 +284,22 @@ struct Projection: Sendable {
         return try withRow(of: object, at: sequence, in: transaction) { bytes, layout in
             try value(slot, of: object, layout, bytes)
         } ?? .null
+    }
+
+    /// Whether an object has changed since it was read, derived values aside.
+    func hasMoved(
+        _ object: ObjectID, _ row: RowLayout, _ bytes: RawSpan, since seen: SequenceNumber
+    ) throws -> Bool {
+        guard row.since != seen, let entity = schema.entity(object.entity),
+            !entity.derivedSlots.isEmpty, let layout = foldedEntity(object.entity)?.layout
+        else { return row.since != seen }
+        let origins = try decoding(object) { () throws(DecodingFailure) in
+            try row.origins(
+                in: bytes, relationships: layout.relationshipCount(at: row.since))
+        }
+        let derived = Set(entity.derivedSlots.compactMap(\.slot))
+        let own = origins.values.enumerated().filter { !derived.contains($0.offset) }
+        return ([origins.birth] + own.map(\.element) + origins.members).contains { $0 > seen }
     }
 
     /// Runs a decoder and adds the object's name to its failure.

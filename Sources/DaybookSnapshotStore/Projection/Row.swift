@@ -259,6 +259,7 @@ struct RowLayout {
     }
 
     /// The range of a field that the row has; empty for null.
+    @inline(__always)
     func field(_ slot: Int, in bytes: RawSpan) throws(DecodingFailure) -> EncodedField {
         let start = fieldsStart + (slot == 0 ? 0 : end(of: slot - 1, in: bytes))
         let end = fieldsStart + end(of: slot, in: bytes)

@@ -16,28 +16,38 @@ extension Snapshot: FilterSource {
 extension Snapshot {
     /// The objects that match a query, in its order.
     ///
-    /// At the head an index serves the filter, and with a limit also the first sorting; in the
-    /// past, objects are found by their connections or by walking all of them.
+    /// At the head an index serves the filter, and with a limit also the first sorting. Filter and order
+    /// are read from the bytes of the rows.
     ///
     /// - Complexity: O(*c* log *n*) page reads, *c* the number of objects that the index yields, or
-    ///   of all.
+    ///   of all; with a limit, O(*l*) memory, *l* the offset and the limit.
     package func fetch(_ query: Query) throws -> [ObjectID] {
-        if query.limit == 0 { return [] }
+        if query.limit.map({ $0 <= 0 }) == true { return [] }
         if let found = try fetchInIndexOrder(query) { return found }
-        let window = query.sortings.isEmpty ? query.windowEnd : nil
-        var found: [ObjectID] = []
-        try forEachMatch(of: query) { object in
-            found.append(object)
-            // One entity is walked in the order of object numbers, which is the requested order.
-            return window == found.count ? .stop : .proceed
+        guard query.sortings.isEmpty else {
+            var sorter = MatchSorter(query, in: projection)
+            try forEachMatch(of: query) { object, row, bytes in
+                try sorter.add(object, row, bytes, in: self)
+                return .proceed
+            }
+            return sorter.found
         }
-        return try query.arranged(found, in: self)
+        let end = query.windowEnd
+        var found: [ObjectID] = []
+        try forEachMatch(of: query) { object, _, _ in
+            found.append(object)
+            return found.count == end ? .stop : .proceed
+        }
+        if query.entities.count > 1 {
+            found.sort { ($0.number, $0.entity) < ($1.number, $1.entity) }
+        }
+        return Array(found.dropFirst(max(0, query.offset)).prefix(query.limit ?? .max))
     }
 
     /// Passes on the objects that match a query, in its order, each with its row.
     ///
-    /// When all objects of one entity are requested, the walk that finds them also reads their
-    /// rows. Rows of neighbours come together.
+    /// When the objects of one entity are requested in no particular order, the walk that finds them also
+    /// reads their rows. Rows of neighbours come together.
     ///
     /// - Complexity: As ``fetch(_:)``, and O(*m* log *n*) page reads when the walk does not read
     ///   the rows, *m* the number of matches.
@@ -46,14 +56,14 @@ extension Snapshot {
     ) throws {
         if let limit = query.limit, limit <= 0 { return }
         var collected = RowCollector()
-        if isLatest, query.isForAll, query.entities.count == 1, let entity = query.entities.first {
+        if query.sortings.isEmpty, query.entities.count == 1 {
             var passed = 0
             let offset = max(0, query.offset)
-            _ = try projection.walkRows(of: entity, in: transaction) { object, layout, bytes in
+            let end = query.windowEnd
+            try forEachMatch(of: query) { object, layout, bytes in
                 passed += 1
-                guard passed > offset else { return .proceed }
-                try collect(object, layout, bytes, in: &collected, body)
-                return passed - offset == query.limit ? .stop : .proceed
+                if passed > offset { try collect(object, layout, bytes, in: &collected, body) }
+                return passed == end ? .stop : .proceed
             }
         } else {
             for object in try fetch(query) {
@@ -80,57 +90,13 @@ extension Snapshot {
 
     /// How many objects match a query, within its offset and limit.
     package func count(_ query: Query) throws -> Int {
+        let end = query.windowEnd ?? .max
         var count = 0
-        try forEachMatch(of: query) { _ in
+        try forEachMatch(of: query) { _, _, _ in
             count += 1
-            return .proceed
+            return count >= end ? .stop : .proceed
         }
-        return min(max(0, count - max(0, query.offset)), max(0, query.limit ?? .max))
-    }
-
-    // MARK: - Candidates
-
-    private func forEachMatch(
-        of query: Query, _ body: (ObjectID) throws -> WalkStep
-    ) throws {
-        let takesAll = query.filter == .constant(true)
-        guard let candidates = try candidates(query.filter) else {
-            return try objects(of: query.entities) { object in
-                guard try takesAll || query.filter.matches(object, in: self) else {
-                    return .proceed
-                }
-                // The numbers of an entity and its subentities interleave, so only a single entity
-                // may stop early.
-                let step = try body(object)
-                return query.entities.count == 1 ? step : .proceed
-            }
-        }
-        for object in candidates
-        where try exists(object) && query.matches(object, in: self) {
-            if try body(object) == .stop, query.entities.count == 1 { return }
-        }
-    }
-
-    /// Objects that include all matches of a filter, by number; nil when all must be walked.
-    private func candidates(_ filter: Filter) throws -> [ObjectID]? {
-        switch FilterPlan(filter).access {
-        case .objects(let objects): return objects.sorted()
-        case .referrers(let property, let object):
-            return try projection.referrers(
-                to: object, property.number, at: sequence, in: transaction)
-        case .index(let property, let ranges):
-            guard isLatest, try models.hasIndex(of: property, in: transaction) else { return nil }
-            var objects: Set<ObjectID> = []
-            for range in ranges {
-                let (lower, upper) = StoreKey.bounds(of: range, property.number)
-                try projection.scanIndex(from: lower, to: upper, in: transaction) { _, object in
-                    objects.insert(object)
-                    return .proceed
-                }
-            }
-            return objects.sorted()
-        case .scan: return nil
-        }
+        return max(0, min(count, end) - max(0, query.offset))
     }
 
     // MARK: - Index order
@@ -147,30 +113,36 @@ extension Snapshot {
             case .scan = FilterPlan(query.filter).access,
             try models.hasIndex(of: property, in: transaction)
         else { return nil }
+        var programs: [EntityNumber: RowProgram] = [:]
+        for number in query.entities {
+            guard let entity = schema.entity(number) else { continue }
+            programs[number] = try RowProgram(query.filter, for: entity, in: projection)
+        }
         let lower = StoreKey.index(property.number)
-        var found: [ObjectID] = []
+        var sorter = MatchSorter(query, in: projection)
+        var found = 0
         var group: [UInt8] = []
         try projection.scanIndex(
             from: lower, to: StoreKey.end(of: lower) ?? [],
             order: first.isAscending ? .ascending : .descending, in: transaction
         ) { value, object in
-            if found.count >= window, value != group { return .stop }
-            if try query.matches(object, in: self) {
-                found.append(object)
-                group = value
+            if found >= window, !value.hasSameBytes(as: group.span.bytes) { return .stop }
+            guard let program = programs[object.entity] else { return .proceed }
+            try projection.withRow(of: object, at: sequence, in: transaction) { bytes, row in
+                guard try accepts(object, row, bytes, program) else { return }
+                try sorter.add(object, row, bytes, in: self)
+                found += 1
+                if found >= window { group = value.array }
             }
             return .proceed
         }
-        return try query.arranged(found, in: self)
+        return sorter.found
     }
 }
 
 extension Query {
-    /// Whether the query has no condition and no order.
-    fileprivate var isForAll: Bool { sortings.isEmpty && filter == .constant(true) }
-
     /// How many objects must be found to satisfy limit and offset.
-    fileprivate var windowEnd: Int? {
+    var windowEnd: Int? {
         limit.map { limit in
             let (end, isTooGreat) = max(0, offset).addingReportingOverflow(max(0, limit))
             return isTooGreat ? .max : end
@@ -216,7 +188,7 @@ extension Projection {
     func scanIndex(
         from lower: [UInt8], to upper: [UInt8], order: ScanOrder = .ascending,
         in transaction: borrowing some Reading & ~Copyable,
-        _ body: (_ value: [UInt8], ObjectID) throws -> WalkStep
+        _ body: (_ value: RawSpan, ObjectID) throws -> WalkStep
     ) throws {
         try transaction.scan(
             tables.index, from: lower.span.bytes, to: upper.span.bytes, order: order
@@ -225,8 +197,8 @@ extension Projection {
             var reader = KeyReader(at: valueEnd)
             let object = try reader.object(key)
             let orderedEnd = min(valueEnd, 4 + StoreLayout.indexedBytesLimit)
-            let value = key.extracting(first: orderedEnd).array
-            return try body(value, object) == .proceed ? .proceed : .stop
+            return try body(key.extracting(first: orderedEnd), object) == .proceed
+                ? .proceed : .stop
         }
     }
 }

@@ -64,9 +64,10 @@ extension ModelsInForce {
                 sequence: appended.sequence, digest: appended.digest, changes: entry.changes,
                 conflicts: [])
         }
-        let request = SaveRequest(
-            header: entry.header, changes: entry.changes, recordedAt: entry.recordedAt)
         let schema = current.parts.projection.schema
+        let request = SaveRequest(
+            header: entry.header, changes: entry.changes.withoutDerived(in: schema),
+            recordedAt: entry.recordedAt)
         let view = StoreModel(sequence: current.sequence, schema: schema)
         let commit = Commit(
             try ValidatedSave(request, schema: schema),

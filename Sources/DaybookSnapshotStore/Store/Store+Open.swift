@@ -145,20 +145,20 @@ extension Store {
 
     static func open(
         at path: String, model: ManagedObjectModel?, options: StoreOptions,
-        modelSource: ModelSource, readBy view: StoreModel? = nil
+        modelSource: ModelSource, readBy view: StoreModel? = nil, for stage: ModelStage? = nil
     ) throws -> Store {
         try opening.withLock { _ in
             try wrapping(path) {
                 try openLocked(
                     at: path, model: model, options: options, modelSource: modelSource,
-                    readBy: view)
+                    readBy: stage?.model ?? view, for: stage)
             }
         }
     }
 
     private static func openLocked(
         at path: String, model: ManagedObjectModel?, options: StoreOptions,
-        modelSource: ModelSource, readBy view: StoreModel?
+        modelSource: ModelSource, readBy view: StoreModel?, for stage: ModelStage?
     ) throws -> Store {
         if let model { try model.validate() }
         try checkFormat(path, options)
@@ -183,7 +183,7 @@ extension Store {
         }
         return Store(
             path: path, model: known, metadata: metadata, options: options,
-            parts: parts(known), environment: environment)
+            parts: parts(known), environment: environment, stage: stage)
     }
 
     /// The model in force, read where it is to be read.

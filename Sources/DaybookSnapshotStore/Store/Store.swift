@@ -30,15 +30,18 @@ package final class Store: Sendable {
     let parts: StoreParts
     /// The model that this opening knows, and the one in force.
     let models: ModelsInForce
+    /// The stage of a migration that this opening is for; nil for every other opening.
+    let stage: ModelStage?
     let numbers = ObjectNumbers()
     let feed = CommitFeed()
     private let environment: Mutex<Environment?>
 
     init(
         path: String, model: StoreModel, metadata: StoreMetadata, options: StoreOptions,
-        parts: StoreParts, environment: Environment
+        parts: StoreParts, environment: Environment, stage: ModelStage? = nil
     ) {
         self.path = path
+        self.stage = stage
         schema = model.schema
         models = ModelsInForce(view: model, parts)
         self.uuid = metadata.uuid

@@ -37,8 +37,8 @@ struct LaterChanges {
     ) throws -> [SequenceNumber] {
         let projection = projection
         return try standing(touches(of: object, in: transaction), in: transaction) { last, first in
-            try projection.state(of: object, at: last, in: transaction)
-                == projection.state(of: object, at: first, in: transaction)
+            try projection.ownState(of: object, at: last, in: transaction)
+                == projection.ownState(of: object, at: first, in: transaction)
         }
     }
 
@@ -116,10 +116,22 @@ struct LaterChanges {
         of object: ObjectID, in transaction: borrowing ReadTransaction
     ) throws -> [SequenceNumber] {
         if let known = touches[object] { return known }
-        let found = try projection.touches(
-            of: object, after: range.upperBound, in: transaction)
+        let all = try projection.touches(of: object, after: range.upperBound, in: transaction)
+        let found = try all.filter { try isOwn($0, of: object, in: transaction) }
         touches[object] = found
         return found
+    }
+
+    /// Whether an entry did more to an object than give it derived values, which follow from others.
+    private func isOwn(
+        _ sequence: SequenceNumber, of object: ObjectID,
+        in transaction: borrowing ReadTransaction
+    ) throws -> Bool {
+        guard projection.schema.entity(object.entity)?.derivedSlots.isEmpty == false else {
+            return true
+        }
+        return try projection.ownState(of: object, at: sequence.previous, in: transaction)
+            != projection.ownState(of: object, at: sequence, in: transaction)
     }
 
     /// Every period in which one membership stood.

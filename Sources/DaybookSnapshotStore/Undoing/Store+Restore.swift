@@ -129,7 +129,7 @@ private struct RestorePlanner {
             // It may have been brought back already.
             guard try plan.current(other, in: transaction) == nil else { continue }
             let then = min(sequence, entry.sequence.previous)
-            let state = try projection.state(of: other, at: then, in: transaction)
+            let state = try projection.ownState(of: other, at: then, in: transaction)
             if let state { plan.want(state, for: other) }
         }
         for change in entry.changes {
@@ -143,7 +143,7 @@ private struct RestorePlanner {
         of object: ObjectID, at sequence: SequenceNumber,
         in transaction: borrowing ReadTransaction
     ) throws -> ObjectState {
-        guard let state = try projection.state(of: object, at: sequence, in: transaction) else {
+        guard let state = try projection.ownState(of: object, at: sequence, in: transaction) else {
             throw StoreError(
                 .noSuchObject,
                 "There was no object '\(schema.name(of: object))' as of entry \(sequence). "

@@ -132,7 +132,7 @@ extension Store {
             for change in entry.changes {
                 try refuseUndo(of: change, in: entry.sequence, history)
                 guard let entity = schema.entity(change.object.entity),
-                    var change = change.shown(by: schema)
+                    var change = change.shown(by: schema)?.withoutDerived(of: entity)
                 else { continue }
                 change.cause = nil
                 try sum.append(change, of: entity)

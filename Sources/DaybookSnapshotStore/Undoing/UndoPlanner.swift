@@ -122,7 +122,7 @@ struct UndoPlanner {
         }
         let before = range.lowerBound.previous
         plan.want(
-            try projection.state(of: object, at: before, in: transaction), for: object)
+            try projection.ownState(of: object, at: before, in: transaction), for: object)
     }
 
     private mutating func takeBack(

@@ -130,6 +130,7 @@ private struct Verification {
         }
         try checkReferences(in: transaction)
         progress("references", 1)
+        if report.findings.isEmpty { try checkDerived(in: transaction) }
         // A damaged journal is not compared with a checkpoint.
         if let checkpoint, report.findings.isEmpty {
             report.flaw = try store.flaw(of: checkpoint, in: transaction)
@@ -407,6 +408,24 @@ private struct Verification {
             report.add(
                 .reference, place,
                 "\(place) refers to \(schema.name(of: link.object)), which does not exist.")
+        }
+    }
+
+    /// Checks that counts, sums and extremes are what the members come to. Forms of texts are left out:
+    /// they are those of the release that saved them.
+    private mutating func checkDerived(in transaction: borrowing ReadTransaction) throws {
+        let schema = parts.projection.schema
+        let checked = schema.derivations.filter { $0.relationship != nil }.map(\.property)
+        guard !checked.isEmpty else { return }
+        let corrections = try DerivedValues.completed(
+            [], parts.projection, renewing: Set(checked), in: transaction)
+        for change in corrections {
+            guard case .update(let edits, _) = change.kind else { continue }
+            for edit in edits {
+                let name = schema.entity(change.object.entity)?.property(edit.property)?.name
+                let place = "'\(name ?? "?")' of \(schema.name(of: change.object))"
+                report.add(.derived, place, "\(place) is not what it is derived from.")
+            }
         }
     }
 

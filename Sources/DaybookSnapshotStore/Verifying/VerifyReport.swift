@@ -14,6 +14,8 @@ package struct VerifyFinding: Sendable, Hashable, CustomStringConvertible {
         case projection
         /// A reference leads nowhere.
         case reference
+        /// A count, sum or extreme is not what it is derived from.
+        case derived
     }
 
     /// Where it was found.

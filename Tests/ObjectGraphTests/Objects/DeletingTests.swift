@@ -109,6 +109,28 @@ import Testing
         }
     }
 
+    @Test func `F23 an object that comes back has what still leads to it`() throws {
+        let store = try ClassStore([Anchor.self, Chain.self])
+        let parent = store.container.newBackgroundContext()
+        for context in [parent, ManagedObjectContext(parent: parent)] {
+            try context.performAndWait {
+                let chain = Chain(context: context)
+                let anchor = Anchor(context: context)
+                chain.anchor = anchor
+                try context.save()
+                context.delete(anchor)
+                try context.save()
+
+                context.undo()
+
+                #expect(chain.anchor === anchor)
+                #expect(anchor.chains == [chain])
+                context.delete(chain)
+                #expect(anchor.chains.isEmpty)
+            }
+        }
+    }
+
     @Test func `S91 F40 isDeleted is true until the save and false after it`() throws {
         let store = try ClassStore(diaries)
         try store.inContext { (context) throws in

@@ -236,8 +236,26 @@ import Testing
         let tried = Set(
             (Self.entityCases + Self.attributeCases + Self.relationshipCases).map(\.kind))
 
-        // The inverse takes two relationships, and a move two entities: they have tests of their own.
-        #expect(Set(ModelStep.Kind.allCases).subtracting(tried) == [.changeInverse, .moveProperty])
+        // The inverse takes two relationships, a move two entities, and a custom stage no other model: they
+        // have tests of their own.
+        #expect(
+            Set(ModelStep.Kind.allCases).subtracting(tried)
+                == [.changeInverse, .moveProperty, .customStage])
+    }
+
+    @Test func `a custom stage is a step of its own, and so is taking it back`() throws {
+        let before = try ModelVersion(first: model(entity("A")))
+        let after = before.staged("One to Two", in: 3)
+        let back = after.reverted(to: before)
+
+        let steps = Schema(after).steps(from: Schema(before))
+        let backwards = Schema(back).steps(from: Schema(after))
+
+        #expect(steps.map(\.kind) == [.customStage])
+        #expect(steps.map(\.description) == ["run the custom stage 'One to Two'"])
+        #expect(backwards.map(\.description) == ["take back the custom stage 'One to Two'"])
+        #expect((steps + backwards).allSatisfy { !$0.isCompatible })
+        #expect(Schema(back).steps(from: Schema(before)).isEmpty)
     }
 
     @Test func `another inverse is told at both ends`() throws {

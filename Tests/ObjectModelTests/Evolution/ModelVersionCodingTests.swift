@@ -1,3 +1,4 @@
+import DaybookTestSupport
 import Foundation
 import Testing
 
@@ -16,7 +17,7 @@ import Testing
                     to: [relationship("all", "B", ordered: true), relationship("one", "A")],
                     unique: [["n", "t"]]),
                 entity("Gone", [attribute("x")])))
-        return try first.evolved(
+        return try first.staged("before", in: 299).evolved(
             to: model(
                 entity("A", abstract: true, [attribute("u", unique: true), attribute("n")]),
                 entity(
@@ -42,6 +43,7 @@ import Testing
         #expect(slots.contains { if case .converted = $0.fill { true } else { false } })
         #expect(slots.contains { $0.fill == .value(.decimal(5)) })
         #expect(later.entities.contains { $0.isRemoved })
+        #expect(later.stages == [CustomStage(entry: 299, name: "before")])
     }
 
     @Test func `no beginning of the bytes is a version, and nothing may follow them`() throws {

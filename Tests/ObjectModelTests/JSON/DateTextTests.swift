@@ -1,3 +1,4 @@
+import DaybookTestSupport
 import Foundation
 import Testing
 
@@ -25,7 +26,7 @@ import Testing
 
     @Test(arguments: UInt64(1)...4)
     func `random times come back unchanged`(seed: UInt64) throws {
-        var random = SeededRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
 
         for _ in 0..<2_000 {
             let time =
@@ -83,7 +84,7 @@ import Testing
 
     @Test(arguments: UInt64(1)...4)
     func `random dates give back the identical number`(seed: UInt64) {
-        var random = SeededRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
 
         for _ in 0..<2_000 {
             guard case .date(let date) = Value.random(.date, using: &random) else { continue }

@@ -1,3 +1,4 @@
+import DaybookTestSupport
 import Foundation
 import Testing
 
@@ -94,7 +95,7 @@ import Testing
             EntityDescription(
                 name: "Everything", superentityName: "Tag", isAbstract: true,
                 attributes: AttributeType.allCases.map { type in
-                    var random = SeededRandom(seed: 7)
+                    var random = SeededGenerator(seed: 7)
                     return AttributeDescription(
                         name: "a\(type.rawValue)", type: type, isOptional: false,
                         isTransient: type == .codable, isIndexed: type != .codable,

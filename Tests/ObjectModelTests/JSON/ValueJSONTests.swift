@@ -1,3 +1,4 @@
+import DaybookTestSupport
 import Foundation
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
     @Test(arguments: AttributeType.allCases, UInt64(1)...3)
     func `every value comes back from JSON unchanged`(type: AttributeType, seed: UInt64) throws {
         let schema = try Schema(Company.model)
-        var random = SeededRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
 
         for _ in 0..<300 {
             let value = Value.random(type, using: &random)

@@ -1,3 +1,4 @@
+import DaybookTestSupport
 import Testing
 
 @testable import DaybookObjectModel
@@ -30,6 +31,25 @@ import Testing
                 "tags CONTAINS 'Tag/4'",
                 "references through 'tags' for ANY tags == \"Tag/4\""
             ),
+            (
+                "'a' == department.name AND firstName == 'b'",
+                "references through 'department' of the objects for name == \"a\", or all "
+                    + "objects where those are many for \"a\" == department.name"
+            ),
+            (
+                "ANY tags.word == 'a' OR FALSEPREDICATE",
+                "all objects are read: no index serves the filter"
+            ),
+            (
+                "ANY tags.word == 'a'",
+                "references through 'tags' of the objects for word == \"a\", or all "
+                    + "objects where those are many for ANY tags.word == \"a\""
+            ),
+            (
+                "mentor.lastName == 'a' AND age > 3",
+                "references through 'mentor' of the objects for lastName == \"a\", or all "
+                    + "objects where those are many for mentor.lastName == \"a\""
+            ),
             ("SELF == 'Employee/1' AND email == 'a'", "1 named object for SELF == \"Employee/1\""),
             ("FALSEPREDICATE", "nothing is read: no object can match for FALSEPREDICATE"),
         ])
@@ -46,7 +66,8 @@ import Testing
             "TRUEPREDICATE", "firstName == 'a'", "lastName ==[c] 'a'", "lastName BEGINSWITH[c] 'a'",
             "lastName BEGINSWITH ''", "lastName CONTAINS 'a'", "age != 3", "email == nil",
             "email IN {'a', nil}", "age > 3 OR firstName == 'a'", "NOT age == 3",
-            "department.name == 'a'", "age == 3.5", "age < nil", "mentor == nil",
+            "department.name != 'a'", "department.name == nil", "age == 3.5", "age < nil",
+            "mentor == nil",
             "pupil == 'Employee/1'",
         ])
     func `a filter that no index can serve reads everything`(text: String) throws {

@@ -1,3 +1,4 @@
+import DaybookTestSupport
 import Testing
 
 @testable import DaybookObjectModel
@@ -20,7 +21,7 @@ import Testing
         ) throws
     {
         let company = try Company.peopled()
-        var random = SeededRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var understood = 0
 
         for _ in 0..<3_000 {

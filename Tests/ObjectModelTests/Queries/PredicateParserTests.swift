@@ -1,3 +1,4 @@
+import DaybookTestSupport
 import Foundation
 import Testing
 
@@ -178,7 +179,7 @@ import Testing
     @Test(arguments: UInt64(1)...12)
     func `a filter written as text reads back as the same tree`(seed: UInt64) throws {
         let company = try Company()
-        var source = RandomFilters(company: company, random: SeededRandom(seed: seed))
+        var source = RandomFilters(company: company, random: SeededGenerator(seed: seed))
 
         for _ in 0..<200 {
             let filter = source.filter(depth: 3)

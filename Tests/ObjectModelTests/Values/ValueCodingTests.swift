@@ -1,3 +1,4 @@
+import DaybookTestSupport
 import Foundation
 import Testing
 
@@ -23,7 +24,7 @@ import Testing
 
     @Test(arguments: AttributeType.allCases, UInt64(1)...3)
     func `every value comes back from its bytes`(type: AttributeType, seed: UInt64) throws {
-        var random = SeededRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
 
         for _ in 0..<300 {
             let value = Value.random(type, using: &random)
@@ -89,7 +90,7 @@ import Testing
 
     @Test(arguments: AttributeType.allCases)
     func `bytes cut short are refused`(type: AttributeType) throws {
-        var random = SeededRandom(seed: 5)
+        var random = SeededGenerator(seed: 5)
 
         for _ in 0..<50 {
             let whole = bytes(Value.random(type, using: &random))
@@ -101,7 +102,7 @@ import Testing
 
     @Test(arguments: UInt64(1)...4)
     func `random bytes are a canonical value or refused`(seed: UInt64) throws {
-        var random = SeededRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
 
         for _ in 0..<5_000 {
             let count = Int.random(in: 1...24, using: &random)
@@ -120,7 +121,7 @@ import Testing
 
     @Test(arguments: UInt64(1)...4)
     func `a value that passes the quick check can be read to its end`(seed: UInt64) throws {
-        var random = SeededRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var passed = 0
 
         for _ in 0..<20_000 {

@@ -1,3 +1,4 @@
+import DaybookTestSupport
 import Foundation
 import Testing
 
@@ -19,7 +20,7 @@ import Testing
     func `an index key is the same whether it is made of a value or of its bytes`(
         type: AttributeType, seed: UInt64
     ) throws {
-        var random = SeededRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let values = (0..<60).map { _ in Value.random(type, using: &random) }
         let texts = ["", "\u{0}", "a\u{0}b", "Zo\u{eb}", "exactly sixteen.", "a"]
 
@@ -47,7 +48,7 @@ import Testing
 
     @Test(arguments: AttributeType.allCases, UInt64(1)...3)
     func `index keys are ordered as the values are`(type: AttributeType, seed: UInt64) {
-        var random = SeededRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let values = (0..<60).map { _ in Value.random(type, using: &random) } + [.null]
 
         for left in values {
@@ -61,7 +62,7 @@ import Testing
 
     @Test(arguments: AttributeType.allCases)
     func `no index key is a prefix of another`(type: AttributeType) {
-        var random = SeededRandom(seed: 11)
+        var random = SeededGenerator(seed: 11)
         let keys = Set((0..<80).map { _ in key(Value.random(type, using: &random)) })
 
         for left in keys {

@@ -68,7 +68,8 @@ struct EvolutionFixtureTests {
         let versions = try store.modelHistory().versions.map(\.schema)
 
         let steps = zip(versions, versions.dropFirst()).flatMap { $1.steps(from: $0) }
-        #expect(Set(steps.map(\.kind)) == Set(ModelStep.Kind.allCases))
+        // A custom stage is a closure of a program, and has tests of its own.
+        #expect(Set(steps.map(\.kind)) == Set(ModelStep.Kind.allCases).subtracting([.customStage]))
         try store.close()
     }
 

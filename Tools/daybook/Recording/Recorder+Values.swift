@@ -14,6 +14,10 @@ extension Recorder {
                 guard property.isPersistent else {
                     throw LineProblem("'\(property.name)' is transient: no store keeps it.")
                 }
+                if let derivation = attribute.derivation {
+                    throw LineProblem(
+                        "'\(property.name)' is derived from '\(derivation)' and cannot be set.")
+                }
                 let value = try value(member.value, of: attribute)
                 if value.isNull, !attribute.isOptional {
                     throw LineProblem(

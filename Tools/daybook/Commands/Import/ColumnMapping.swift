@@ -147,6 +147,12 @@ private struct PlaceFinder {
             problems.append("'\(property.name)' is transient: no store keeps it.")
             return nil
         }
+        guard !property.isDerived else {
+            problems.append(
+                "'\(property.name)' is derived and cannot be set. Leave out '\(column)' with '--skip'."
+            )
+            return nil
+        }
         guard let end = property.end, let destination = schema.entity(end.destination) else {
             guard parts.count == 1, let slot = property.slot else {
                 problems.append("'\(path)': '\(property.name)' is no relationship.")

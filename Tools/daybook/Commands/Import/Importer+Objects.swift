@@ -164,6 +164,8 @@ extension Importer {
                 _ = try recorder.property(named: member.name, of: entity)
                 continue
             }
+            // What is derived follows here from the rest, as it did there.
+            if property.isDerived { continue }
             if let attribute = property.attribute {
                 attributes.append(
                     JSONMember(member.name, member.value.plain(for: attribute.type)))
@@ -178,7 +180,7 @@ extension Importer {
     private func nulls(_ event: ForeignEvent, _ entity: SchemaEntity) -> [JSONMember] {
         guard event.operation == .insert, event.isWhole else { return [] }
         return entity.properties.filter { property in
-            property.isPersistent && property.attribute?.isOptional == true
+            property.isPersistent && !property.isDerived && property.attribute?.isOptional == true
                 && event.after?.first(named: property.name) == nil
         }.map { JSONMember($0.name, .null) }
     }

@@ -1,38 +1,31 @@
-import Foundation
+package import DaybookObjectModel
+internal import Foundation
 
-@testable import DaybookObjectModel
-
-/// A generator whose numbers depend on the seed alone (SplitMix64).
-struct SeededRandom: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
-    }
-
-    mutating func pick<Element>(_ elements: [Element]) -> Element {
+extension SeededGenerator {
+    /// One of the elements.
+    package mutating func pick<Element>(_ elements: [Element]) -> Element {
         elements[Int.random(in: 0..<elements.count, using: &self)]
     }
 
-    mutating func chance(_ part: Int) -> Bool {
+    /// True once in so many times.
+    package mutating func chance(_ part: Int) -> Bool {
         Int.random(in: 0..<part, using: &self) == 0
     }
 }
 
 /// Filters over employees as the parser could have made them.
-struct RandomFilters {
-    let company: Company
-    var random: SeededRandom
+package struct RandomFilters {
+    private let company: Company
+    private var random: SeededGenerator
 
-    mutating func filter(depth: Int) -> Filter {
+    /// Starts at a seed.
+    package init(company: Company, random: SeededGenerator) {
+        self.company = company
+        self.random = random
+    }
+
+    /// A filter with so many levels of conditions in it.
+    package mutating func filter(depth: Int) -> Filter {
         switch depth == 0 ? 3 : Int.random(in: 0..<8, using: &random) {
         case 0:
             return .and(
@@ -56,9 +49,10 @@ struct RandomFilters {
     }
 
     private mutating func condition(_ entity: SchemaEntity) -> Filter {
+        let (steps, owner) = way(from: entity)
         let attributes = entity.properties.filter { $0.attribute != nil }
-        let property = random.pick(attributes)
-        let left = FilterExpression.path(FilterPath([property]))
+        let property = random.pick(owner.properties.filter { $0.attribute != nil })
+        let left = FilterExpression.path(FilterPath(steps + [property]))
         let options = TextOptions(rawValue: UInt8.random(in: 0...3, using: &random))
         guard let type = property.attribute?.type else { return .constant(true) }
         switch Int.random(in: 0..<5, using: &random) {
@@ -79,14 +73,28 @@ struct RandomFilters {
         }
     }
 
-    mutating func value(_ type: AttributeType) -> Value {
+    /// Some steps along to-one relationships, mostly none, and where they lead.
+    private mutating func way(from entity: SchemaEntity) -> ([SchemaProperty], SchemaEntity) {
+        let mentor = entity.property(named: "mentor")
+        let department = entity.property(named: "department")
+        switch Int.random(in: 0..<12, using: &random) {
+        case 0: return ([department].compactMap { $0 }, company.department)
+        case 1: return ([mentor].compactMap { $0 }, entity)
+        case 2: return ([mentor, department].compactMap { $0 }, company.department)
+        case 3: return ([entity.property(named: "pupil")].compactMap { $0 }, entity)
+        default: return ([], entity)
+        }
+    }
+
+    private mutating func value(_ type: AttributeType) -> Value {
         random.chance(8) ? .null : Value.random(type, using: &random)
     }
 }
 
 extension Value {
     /// A value of the type, of any size, including awkward ones, in its stored form.
-    static func random(_ type: AttributeType, using random: inout SeededRandom) -> Value {
+    package static func random(_ type: AttributeType, using random: inout SeededGenerator) -> Value
+    {
         switch type {
         case .bool: return .bool(random.chance(2))
         case .int16: return .int(Int64(Int16.random(in: .min ... .max, using: &random)))

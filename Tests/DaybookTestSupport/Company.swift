@@ -1,17 +1,16 @@
-import Foundation
-
-@testable import DaybookObjectModel
+package import DaybookObjectModel
+internal import Foundation
 
 /// A small company in a dictionary, for the query tests.
-struct Company: FilterSource {
-    let schema: Schema
-    let employee: SchemaEntity
-    let department: SchemaEntity
-    var values: [ObjectID: [String: Value]] = [:]
-    var employees: [ObjectID] = []
-    var departments: [ObjectID] = []
+package struct Company: FilterSource {
+    package let schema: Schema
+    package let employee: SchemaEntity
+    package let department: SchemaEntity
+    package var values: [ObjectID: [String: Value]] = [:]
+    package var employees: [ObjectID] = []
+    package var departments: [ObjectID] = []
 
-    static let model = ManagedObjectModel(entities: [
+    package static let model = ManagedObjectModel(entities: [
         EntityDescription(
             name: "Department",
             attributes: [
@@ -59,23 +58,23 @@ struct Company: FilterSource {
             ]),
     ])
 
-    init() throws {
+    package init() throws {
         schema = try Schema(Self.model)
         employee = try Self.entity("Employee", of: schema)
         department = try Self.entity("Department", of: schema)
     }
 
-    struct Missing: Error {
+    package struct Missing: Error {
         let name: String
     }
 
-    static func entity(_ name: String, of schema: Schema) throws -> SchemaEntity {
+    package static func entity(_ name: String, of schema: Schema) throws -> SchemaEntity {
         guard let entity = schema.entity(named: name) else { throw Missing(name: name) }
         return entity
     }
 
     /// Ada, Alan, Grace, Léa and Nobody (who has no values) in two departments and one empty one.
-    static func peopled() throws -> Company {
+    package static func peopled() throws -> Company {
         var company = try Company()
         func object(_ entity: SchemaEntity, _ number: UInt64) -> Value {
             .object(ObjectID(entity: entity.number, number: number))
@@ -120,11 +119,11 @@ struct Company: FilterSource {
         return company
     }
 
-    func value(of property: SchemaProperty, in object: ObjectID) throws -> Value {
+    package func value(of property: SchemaProperty, in object: ObjectID) throws -> Value {
         values[object]?[property.name] ?? .null
     }
 
-    func members(of property: SchemaProperty, in object: ObjectID) throws -> [ObjectID] {
+    package func members(of property: SchemaProperty, in object: ObjectID) throws -> [ObjectID] {
         let inverse: String
         switch property.name {
         case "employees": inverse = "department"
@@ -134,7 +133,7 @@ struct Company: FilterSource {
         return values.filter { $0.value[inverse] == .object(object) }.keys.sorted()
     }
 
-    func filter(
+    package func filter(
         _ text: String, _ entity: SchemaEntity? = nil, _ arguments: [Value] = []
     ) throws -> Filter {
         try Filter(
@@ -142,7 +141,7 @@ struct Company: FilterSource {
     }
 
     /// The first names of the employees found.
-    func found(_ text: String, _ arguments: [Value] = []) throws -> [String] {
+    package func found(_ text: String, _ arguments: [Value] = []) throws -> [String] {
         let filter = try filter(text, nil, arguments)
         return try employees.filter { try filter.matches($0, in: self) }.map {
             if case .string(let name)? = values[$0]?["firstName"] { name } else { "Nobody" }
@@ -150,7 +149,7 @@ struct Company: FilterSource {
     }
 
     /// The names of the departments found.
-    func foundDepartments(_ text: String) throws -> [String] {
+    package func foundDepartments(_ text: String) throws -> [String] {
         let filter = try filter(text, department)
         return try departments.filter { try filter.matches($0, in: self) }.map {
             if case .string(let name)? = values[$0]?["name"] { name } else { "" }

@@ -1,0 +1,169 @@
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
+import Foundation
+
+/// Takes a store through the stages of a plan.
+struct PlannedMigration {
+    private let plan: any SchemaMigrationPlan.Type
+    private let url: URL
+    private let options: PersistentStoreOptions
+    /// The model that the store is to have, as a version keeps it.
+    private let wanted: ManagedObjectModel
+
+    init(
+        _ plan: any SchemaMigrationPlan.Type, of url: URL, to model: ManagedObjectModel,
+        _ options: PersistentStoreOptions
+    ) {
+        self.plan = plan
+        self.url = url
+        wanted = model.versioned
+        var plain = PersistentStoreOptions()
+        plain.durability = options.durability
+        plain.lockTimeout = options.lockTimeout
+        self.options = plain
+    }
+
+    /// Takes all stages that are left. Each is durable before the next begins.
+    ///
+    /// A store that has had the wanted model is left alone: the program is an older one then.
+    ///
+    /// - Throws: ``ModelError`` when the plan does not hold together; ``StoreError`` with code
+    ///   `modelMismatch` when the store has no version of the plan; with `conflict` when others kept saving
+    ///   while a stage was taken; what a stage throws. The store has the version before that stage then.
+    func run() throws {
+        try plan.check()
+        var attempt = 1
+        while let stage = try nextStage() {
+            do {
+                try using(try openStore()) { try take(stage, on: $0) }
+                attempt = 1
+            } catch let error as StoreError
+                where error.code == .conflict && attempt < stage.maxAttempts
+            {
+                attempt += 1
+            }
+        }
+    }
+
+    // MARK: - The way
+
+    /// The stage that leads on from the version that the store has; nil when it has come to its end.
+    private func nextStage() throws -> MigrationStage? {
+        try using(try openStore()) { store in
+            let model = store.schema.model
+            if try model == wanted || store.hasHad(wanted) { return nil }
+            let versions = try plan.versions()
+            guard versions.last?.model.versioned == wanted else {
+                throw StoreError.planLeadsElsewhere(plan)
+            }
+            guard let version = versions.first(where: { $0.model.versioned == model }) else {
+                throw StoreError.notInPlan(url, model, plan, versions)
+            }
+            return plan.stage(from: version.schema)
+        }
+    }
+
+    private func openStore() throws -> Store {
+        try Store.open(at: url.path, options: options.storeOptions)
+    }
+
+    /// Runs `body` with a store, and closes it.
+    private func using<Result>(
+        _ store: Store, _ body: (Store) throws -> Result
+    ) throws -> Result {
+        do {
+            let result = try body(store)
+            try store.close()
+            return result
+        } catch {
+            try store.close()
+            throw error
+        }
+    }
+
+    // MARK: - One stage
+
+    private func take(_ stage: MigrationStage, on store: Store) throws {
+        let (before, after) = (
+            try PlannedVersion(stage.fromVersion), try PlannedVersion(stage.toVersion)
+        )
+        // Another program may have taken the stage meanwhile.
+        guard store.schema.model == before.model.versioned else { return }
+        switch stage.work {
+        case .lightweight:
+            _ = try store.migrate(
+                from: before.model, to: after.model, author: stage.author, note: stage.note)
+        case .custom(let migrate):
+            let (staged, base) = try store.staged(to: after.model, as: stage.name)
+            try using(staged) { staged in
+                let old = ManagedObjectContext(
+                    coordinator: try coordinator(of: stage.fromVersion, on: store),
+                    readingMode: .pinned(base))
+                let root = ManagedObjectContext(
+                    coordinator: try coordinator(of: stage.toVersion, on: staged))
+                let held = QueryGenerationToken(sequences: [staged.uuid: base])
+                try root.performAndWait { try root.setQueryGeneration(from: held) }
+                try fill(root, reading: old, by: migrate)
+                try root.performAndWait {
+                    // Without changes there is nothing to save but the model.
+                    guard try root.save(author: stage.author, note: stage.note) == nil else {
+                        return
+                    }
+                    let header = EntryHeader(author: stage.author, note: stage.note)
+                    try staged.commit(SaveRequest(header: header))
+                }
+            }
+        }
+    }
+
+    /// Runs the closure in a context on top of `root`, so that what it saves is not in the store yet.
+    private func fill(
+        _ root: ManagedObjectContext, reading old: ManagedObjectContext,
+        by migrate: MigrationStage.Migration
+    ) throws {
+        let new = ManagedObjectContext(parent: root)
+        try new.performAndWait {
+            try old.performAndWait { try migrate(old, new) }
+            try new.save()
+        }
+    }
+
+    /// A coordinator of a version's classes with a store that is open.
+    private func coordinator(
+        of schema: any VersionedSchema.Type, on store: Store
+    ) throws -> PersistentStoreCoordinator {
+        let coordinator = try PersistentStoreCoordinator(classes: schema.models)
+        try coordinator.number(by: store.schema.version, of: url)
+        let location = StoreLocation(
+            url: url, type: .file, configurationName: nil, entities: nil, options: options)
+        _ = try coordinator.attach(store, location, headWhenAdded: store.head())
+        return coordinator
+    }
+}
+
+extension StoreError {
+    fileprivate static func planLeadsElsewhere(_ plan: any SchemaMigrationPlan.Type) -> StoreError {
+        StoreError(
+            .model,
+            "The plan '\(plan)' does not lead to the model of the coordinator. Make the coordinator with "
+                + "the classes of the plan's last version, or add a version to the plan.")
+    }
+
+    fileprivate static func notInPlan(
+        _ url: URL, _ model: ManagedObjectModel, _ plan: any SchemaMigrationPlan.Type,
+        _ versions: [PlannedVersion]
+    ) -> StoreError {
+        let names = versions.map { "'\($0.schema)'" }.joined(separator: ", ")
+        let differences = versions.map { ($0.schema, $0.model.differences(from: model)) }
+        let nearest = differences.min { $0.1.count < $1.1.count }
+        return StoreError(
+            .modelMismatch,
+            "The model of '\(url.path)' is none of the plan '\(plan)', which has \(names). Add the version "
+                + "that the store has to the plan, with a stage that leads on from it; 'daybook model' "
+                + "prints it.",
+            details: nearest.map { nearest in
+                nearest.1.map { "'\(nearest.0)': \($0)" }
+            } ?? [])
+    }
+}

@@ -1,0 +1,155 @@
+extension Filter {
+    /// The path on the left of a condition.
+    package var leadingPath: FilterPath? {
+        let expression: FilterExpression
+        switch self {
+        case .comparison(let comparison): expression = comparison.left
+        case .between(let left, _, _): expression = left
+        case .membership(let left, _, _): expression = left
+        default: return nil
+        }
+        guard case .path(let path) = expression else { return nil }
+        return path
+    }
+
+    /// Whether a condition compares its left side with constants only.
+    package var hasConstants: Bool {
+        switch self {
+        case .comparison(let comparison): comparison.right.constant != nil
+        case .between(_, let lower, let upper): lower.constant != nil && upper.constant != nil
+        case .membership: true
+        default: false
+        }
+    }
+
+    /// The same condition, with a constant on the right where it stands on the left.
+    package var withConstantOnTheRight: Filter {
+        guard case .comparison(let comparison) = self else { return self }
+        return comparison.withConstantOnTheRight.map { .comparison($0) } ?? self
+    }
+
+    /// The condition as it is for the object that the first step of its path leads to.
+    ///
+    /// It is the same there, because a path that leads nowhere has the value null.
+    package var fromSecondStep: Filter {
+        func rest(_ expression: FilterExpression) -> FilterExpression {
+            guard case .path(let path) = expression else { return expression }
+            return .path(FilterPath(Array(path.steps.dropFirst()), scope: path.scope))
+        }
+        switch self {
+        case .comparison(let comparison):
+            return .comparison(
+                FilterComparison(
+                    rest(comparison.left), comparison.operator, comparison.right,
+                    comparison.options))
+        case .between(let left, let lower, let upper): return .between(rest(left), lower, upper)
+        case .membership(let left, let values, let options):
+            return .membership(rest(left), values, options)
+        default: return self
+        }
+    }
+
+    /// The relationship and the condition on what it leads to, when only objects that it leads from to such
+    /// ones can meet this condition; nil for other filters.
+    package var joined: (SchemaProperty, Filter)? {
+        switch self {
+        case .comparison, .between, .membership:
+            let turned = withConstantOnTheRight
+            guard let path = turned.leadingPath, path.scope == 0, path.steps.count > 1,
+                turned.hasConstants, turned.isRefusedByNothing
+            else { return nil }
+            return (path.steps[0], turned.fromSecondStep)
+        case .quantified(.any, let path, let condition):
+            guard path.scope == 0, let first = path.steps.first, !condition.looksOutward else {
+                return nil
+            }
+            let rest = FilterPath(Array(path.steps.dropFirst()))
+            return (first, rest.steps.isEmpty ? condition : .quantified(.any, rest, condition))
+        default: return nil
+        }
+    }
+
+    /// Whether what has no values is known not to meet the condition.
+    private var isRefusedByNothing: Bool {
+        do {
+            return !(try holdsForNothing)
+        } catch {
+            // It takes too long to find out.
+            return false
+        }
+    }
+
+    /// Whether a part is about an object outside of the one at hand.
+    private var looksOutward: Bool { looksOutward(from: 0) }
+
+    private func looksOutward(from depth: Int) -> Bool {
+        switch self {
+        case .constant: false
+        case .comparison(let comparison):
+            comparison.left.scope > depth || comparison.right.scope > depth
+        case .between(let value, let lower, let upper):
+            [value, lower, upper].contains { $0.scope > depth }
+        case .membership(let value, _, _): value.scope > depth
+        case .and(let conditions), .or(let conditions):
+            conditions.contains { $0.looksOutward(from: depth) }
+        case .not(let condition): condition.looksOutward(from: depth)
+        case .quantified(_, let path, let condition):
+            path.scope > depth || condition.looksOutward(from: depth + 1)
+        }
+    }
+
+    /// Whether the condition depends on objects other than the one at hand.
+    package var crossesRelationships: Bool {
+        switch self {
+        case .constant: false
+        case .comparison(let comparison):
+            comparison.left.crossesRelationships || comparison.right.crossesRelationships
+        case .between(let value, let lower, let upper):
+            [value, lower, upper].contains(where: \.crossesRelationships)
+        case .membership(let value, _, _): value.crossesRelationships
+        case .and(let conditions), .or(let conditions):
+            conditions.contains(where: \.crossesRelationships)
+        case .not(let condition): condition.crossesRelationships
+        case .quantified: true
+        }
+    }
+}
+
+extension FilterComparison {
+    /// The same comparison with its constant on the right; nil when neither side is one.
+    package var withConstantOnTheRight: FilterComparison? {
+        if right.constant != nil { return self }
+        guard left.constant != nil, let mirrored = `operator`.mirrored else { return nil }
+        return FilterComparison(right, mirrored, left, options)
+    }
+
+    /// Whether the two sides are the same.
+    package var asEquality: FilterComparison {
+        FilterComparison(left, .equal, right, options)
+    }
+}
+
+extension FilterExpression {
+    /// Where its path starts; 0 for a constant.
+    fileprivate var scope: Int {
+        switch self {
+        case .constant: 0
+        case .path(let path), .aggregate(_, let path): path.scope
+        }
+    }
+
+    fileprivate var crossesRelationships: Bool {
+        switch self {
+        case .constant: false
+        case .path(let path): path.steps.count > 1 || path.steps.contains { $0.slot == nil }
+        case .aggregate: true
+        }
+    }
+}
+
+extension Query {
+    /// Whether the condition or the order depends on objects other than the one at hand.
+    package var crossesRelationships: Bool {
+        sortings.contains { $0.path.steps.count > 1 } || filter.crossesRelationships
+    }
+}

@@ -1,0 +1,194 @@
+internal import DaybookObjectModel
+
+/// A filter compiled for the rows of one entity: a list of tests of single fields, each of which says
+/// where to go on when it holds and where when it does not.
+///
+/// It is made once for a fetch and run on each row in place. No object is made, and no value unless bytes
+/// cannot decide. What looks beyond the row (members, aggregates) is left to the filter itself and comes
+/// after the tests that read only the row.
+struct RowProgram {
+    private struct Step {
+        var kind: Kind
+        /// The slot to look at.
+        var slot: Int
+        /// The place in the list that goes with the kind.
+        var index: Int
+        /// The next step if the test holds.
+        var ifTrue: Int
+        /// The next step if it does not.
+        var ifFalse: Int
+    }
+
+    private enum Kind {
+        /// A test of one field.
+        case field
+        /// A test of the object that a stored to-one relationship leads to.
+        case reference
+        /// A filter that looks up what it needs.
+        case filter
+    }
+
+    private static let accept = -1
+    private static let refuse = -2
+
+    private var steps: [Step] = []
+    private var first = accept
+    private var tests: [FieldTest] = []
+    private var references: [ReferenceTest] = []
+    private var filters: [Filter] = []
+    private let entity: SchemaEntity
+    private let layout: EntityLayout?
+
+    /// Compiles a filter.
+    ///
+    /// - Parameters:
+    ///   - filter: The filter of a query for the entity or one that it inherits from.
+    ///   - entity: The entity of the rows.
+    ///   - projection: The tables with the rows.
+    /// - Throws: ``QueryError`` when a pattern of the filter cannot be tried.
+    init(_ filter: Filter, for entity: SchemaEntity, in projection: Projection) throws {
+        self.entity = entity
+        layout = projection.foldedEntity(entity.number)?.layout
+        first = try compile(filter, Self.accept, Self.refuse)
+    }
+
+    /// Whether an object meets the condition.
+    ///
+    /// - Parameters:
+    ///   - object: The object.
+    ///   - row: The layout of its row.
+    ///   - bytes: Its row.
+    ///   - snapshot: Where related objects are looked up.
+    /// - Returns: What the filter says.
+    /// - Throws: ``StoreError`` when something cannot be read; ``QueryError`` when a pattern takes too
+    ///   long.
+    func accepts(
+        _ object: ObjectID, _ row: RowLayout, _ bytes: RawSpan, in snapshot: borrowing Snapshot
+    ) throws -> Bool {
+        var next = first
+        let steps = steps.span
+        while next >= 0 {
+            let step = steps[next]
+            let holds: Bool
+            switch step.kind {
+            case .field: holds = try test(step, row, bytes)
+            case .reference:
+                let value = try value(step.slot, row, bytes)
+                holds = try references[step.index].holds(value, in: snapshot)
+            case .filter: holds = try filters[step.index].matches(object, in: snapshot)
+            }
+            next = holds ? step.ifTrue : step.ifFalse
+        }
+        return next == Self.accept
+    }
+
+    @inline(__always)
+    private func test(_ step: Step, _ row: RowLayout, _ bytes: RawSpan) throws -> Bool {
+        let tests = tests.span
+        guard step.slot < row.count else {
+            return try tests[step.index].holds(try value(step.slot, row, bytes))
+        }
+        let field = try row.field(step.slot, in: bytes)
+        return field.isEmpty
+            ? tests[step.index].acceptsNull : try tests[step.index].holds(bytes, field)
+    }
+
+    /// The value in a slot, which may be newer than the row.
+    private func value(
+        _ slot: Int, _ row: RowLayout, _ bytes: RawSpan
+    ) throws(DecodingFailure) -> Value {
+        guard let layout else { return try row.value(slot, in: bytes) }
+        return try layout.value(slot, row, bytes)
+    }
+
+    // MARK: - Compiling
+
+    /// Appends the steps for a filter.
+    ///
+    /// - Parameters:
+    ///   - filter: The filter.
+    ///   - ifTrue: The step to go on with when it holds.
+    ///   - ifFalse: The step to go on with when it does not.
+    /// - Returns: The step to begin with.
+    /// - Throws: ``QueryError`` when a pattern cannot be tried.
+    private mutating func compile(
+        _ filter: Filter, _ ifTrue: Int, _ ifFalse: Int
+    ) throws -> Int {
+        switch filter {
+        case .constant(let holds): return holds ? ifTrue : ifFalse
+        case .not(let filter): return try compile(filter, ifFalse, ifTrue)
+        case .and(let filters):
+            return try cheapestFirst(filters).reversed().reduce(ifTrue) {
+                try compile($1, $0, ifFalse)
+            }
+        case .or(let filters):
+            return try cheapestFirst(filters).reversed().reduce(ifFalse) {
+                try compile($1, ifTrue, $0)
+            }
+        case .comparison(let comparison) where comparison.operator == .notEqual:
+            return try compile(.comparison(comparison.asEquality), ifFalse, ifTrue)
+        case .comparison, .between, .membership:
+            return try compile(condition: filter.withConstantOnTheRight, ifTrue, ifFalse)
+        case .quantified:
+            return append(.filter, filters.indexAfterAppending(filter), ifTrue, ifFalse)
+        }
+    }
+
+    private mutating func compile(
+        condition filter: Filter, _ ifTrue: Int, _ ifFalse: Int
+    ) throws -> Int {
+        if let path = filter.leadingPath, path.scope == 0, let property = path.steps.first,
+            let slot = entity.slot(of: property.number), filter.hasConstants
+        {
+            if path.steps.count == 1, let test = try FieldTest(filter) {
+                return append(.field, slot: slot, tests.indexAfterAppending(test), ifTrue, ifFalse)
+            }
+            if property.end != nil {
+                let test = try ReferenceTest(filter.fromSecondStep)
+                return append(
+                    .reference, slot: slot, references.indexAfterAppending(test), ifTrue, ifFalse)
+            }
+        }
+        return append(.filter, filters.indexAfterAppending(filter), ifTrue, ifFalse)
+    }
+
+    private mutating func append(
+        _ kind: Kind, slot: Int = 0, _ index: Int, _ ifTrue: Int, _ ifFalse: Int
+    ) -> Int {
+        steps.append(Step(kind: kind, slot: slot, index: index, ifTrue: ifTrue, ifFalse: ifFalse))
+        return steps.count - 1
+    }
+
+    /// The filters, those first that read only the row.
+    private func cheapestFirst(_ filters: [Filter]) -> [Filter] {
+        filters.filter { !$0.crossesRelationships } + filters.filter(\.crossesRelationships)
+    }
+}
+
+extension Array {
+    /// Appends an element and returns its index.
+    fileprivate mutating func indexAfterAppending(_ element: Element) -> Int {
+        append(element)
+        return count - 1
+    }
+}
+
+/// A condition on the object that a to-one relationship leads to, evaluated once for each such object.
+private final class ReferenceTest {
+    private let filter: Filter
+    private let holdsForNothing: Bool
+    private var answers: [ObjectID: Bool] = [:]
+
+    init(_ filter: Filter) throws {
+        self.filter = filter
+        holdsForNothing = try filter.holdsForNothing
+    }
+
+    func holds(_ value: Value, in snapshot: borrowing Snapshot) throws -> Bool {
+        guard case .object(let object) = value else { return holdsForNothing }
+        if let answer = answers[object] { return answer }
+        let answer = try filter.matches(object, in: snapshot)
+        answers[object] = answer
+        return answer
+    }
+}

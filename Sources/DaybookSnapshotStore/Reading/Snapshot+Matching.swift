@@ -1,0 +1,162 @@
+internal import DaybookLMDB
+internal import DaybookObjectModel
+
+extension Snapshot {
+    /// Passes the objects that match a query to `body`, each with its row.
+    ///
+    /// At the head an index serves the filter; in the past, objects are found by their connections or by
+    /// walking all of them. Objects of one entity come in the order of their numbers, and `body` may
+    /// stop the walk; those of several come entity by entity, all of them.
+    ///
+    /// - Parameters:
+    ///   - query: The query, whose order and limits are left to the caller.
+    ///   - body: Takes an object, its row and the layout of that. The bytes are valid only inside.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when a row cannot be read; ``QueryError``
+    ///   when a pattern takes too long; what `body` throws.
+    /// - Complexity: O(*c* log *n*) page reads, *c* the number of objects that the index yields;
+    ///   O(*n*) without one.
+    func forEachMatch(
+        of query: Query, _ body: (ObjectID, RowLayout, RawSpan) throws -> WalkStep
+    ) throws {
+        let candidates = try candidates(query)
+        for number in query.entities.sorted() {
+            guard let entity = schema.entity(number) else { continue }
+            let program = try RowProgram(query.filter, for: entity, in: projection)
+            let step = try walk(number, candidates) { object, row, bytes in
+                guard try accepts(object, row, bytes, program) else { return .proceed }
+                return try body(object, row, bytes)
+            }
+            // The numbers of an entity and its subentities interleave, so only a single entity may stop
+            // early.
+            if step == .stop, query.entities.count == 1 { return }
+        }
+    }
+
+    private func walk(
+        _ entity: EntityNumber, _ candidates: [ObjectID]?,
+        _ body: (ObjectID, RowLayout, RawSpan) throws -> WalkStep
+    ) throws -> WalkStep {
+        guard let candidates else {
+            return try projection.walk(
+                entity, at: sequence, isLatest: isLatest, in: transaction, body)
+        }
+        for object in candidates where object.entity == entity {
+            let step = try projection.withRow(of: object, at: sequence, in: transaction) {
+                bytes, row in try body(object, row, bytes)
+            }
+            if step == .stop { return .stop }
+        }
+        return .proceed
+    }
+
+    func accepts(
+        _ object: ObjectID, _ row: RowLayout, _ bytes: RawSpan, _ program: RowProgram
+    ) throws -> Bool {
+        do {
+            return try program.accepts(object, row, bytes, in: self)
+        } catch let failure as DecodingFailure {
+            throw projection.unreadable(object, failure)
+        }
+    }
+
+    /// Objects that include all matches of a filter, in order; nil when all must be walked.
+    private func candidates(
+        _ query: Query, joins: FilterPlan.JoinChoice = .allowed
+    ) throws -> [ObjectID]? {
+        switch FilterPlan(query.filter, joins: joins).access {
+        case .objects(let objects): return objects.sorted()
+        case .referrers(let property, let object):
+            return try projection.referrers(
+                to: object, property.number, at: sequence, in: transaction)
+        case .index(let property, let ranges):
+            guard isLatest, try models.hasIndex(of: property, in: transaction) else { return nil }
+            var objects: [ObjectID] = []
+            for range in ranges {
+                let (lower, upper) = StoreKey.bounds(of: range, property.number)
+                try projection.scanIndex(from: lower, to: upper, in: transaction) { _, object in
+                    objects.append(object)
+                    return .proceed
+                }
+            }
+            return objects.inOrder
+        case .join(let property, let condition):
+            return try connected(through: property, with: condition, query.entities)
+                ?? candidates(query, joins: .avoided)
+        case .scan: return nil
+        }
+    }
+
+    // MARK: - Joins
+
+    /// So few objects are walked sooner than others are looked for that lead to them.
+    private static let fewObjects = 1_000
+    /// So many objects at the other end are not walked without an index.
+    private static let manyObjects = 20_000
+
+    /// The objects that a relationship leads from to one that meets a condition, in order; nil where it is
+    /// cheaper to find them in another way.
+    ///
+    /// - Parameters:
+    ///   - property: The relationship.
+    ///   - condition: The condition on what it leads to.
+    ///   - entities: The entities of the objects.
+    /// - Returns: The objects, perhaps with others of entities that are not asked for.
+    /// - Throws: As ``forEachMatch(of:_:)``.
+    private func connected(
+        through property: SchemaProperty, with condition: Filter, _ entities: [EntityNumber]
+    ) throws -> [ObjectID]? {
+        guard let end = property.end, let destination = schema.entity(end.destination),
+            try hasMore(than: Self.fewObjects, of: entities)
+        else { return nil }
+        if case .scan = FilterPlan(condition).access,
+            try hasMore(than: Self.manyObjects, of: destination.family)
+        {
+            return nil
+        }
+        // Of very many it is faster to walk all than to look each up.
+        let limit = try transaction.count(projection.tables.rows) / 4
+        var found: [ObjectID] = []
+        try forEachMatch(of: Query(destination, filter: condition)) { object, _, _ in
+            found += try owners(of: object, property, end)
+            return found.count > limit ? .stop : .proceed
+        }
+        return found.count > limit ? nil : found.inOrder
+    }
+
+    /// The objects that a relationship leads from to another.
+    private func owners(
+        of object: ObjectID, _ property: SchemaProperty, _ end: RelationshipEnd
+    ) throws -> [ObjectID] {
+        if end.isStored {
+            return try projection.referrers(
+                to: object, property.number, at: sequence, in: transaction)
+        }
+        guard let inverse = end.inverse, let own = schema.entity(object.entity)?.property(inverse)
+        else { return [] }
+        return try members(of: own, in: object)
+    }
+
+    private func hasMore(than count: Int, of entities: [EntityNumber]) throws -> Bool {
+        var walked = 0
+        try projection.objects(
+            of: entities, at: .latest, isLatest: true, in: transaction
+        ) { _ in
+            walked += 1
+            return walked > count ? .stop : .proceed
+        }
+        return walked > count
+    }
+}
+
+extension [ObjectID] {
+    /// Each object once, by number within each entity.
+    fileprivate var inOrder: [ObjectID] {
+        // The records of one value are in this order.
+        var isOrdered = true
+        for index in indices.dropFirst() where self[index - 1] >= self[index] {
+            isOrdered = false
+            break
+        }
+        return isOrdered ? self : Set(self).sorted()
+    }
+}
