@@ -2,8 +2,8 @@ import DaybookObjectModel
 
 /// Writes the classes that declare a model.
 ///
-/// A container that is made with them has the model itself, but for what only a model can say:
-/// configurations, user information, modifiers of version hashes. Those stand in ``remarks``.
+/// A container that is made with them has the model itself, but for what only a model can say, such as
+/// configurations. That stands in ``remarks``.
 package struct SwiftClasses {
     private let model: ManagedObjectModel
     private let names: SwiftNames
@@ -43,9 +43,6 @@ package struct SwiftClasses {
         lines += properties
         if !properties.isEmpty, !overrides.isEmpty { lines.append("") }
         lines += overrides + ["}"]
-        remark(
-            "'\(entity.name)'", entity.renamingIdentifier, entity.versionHashModifier,
-            entity.userInfo)
     }
 
     private mutating func overrides(
@@ -75,22 +72,43 @@ package struct SwiftClasses {
                 "    }",
             ]
         }
+        func add(_ name: String, _ type: String, _ literal: String) {
+            overrides.append("    override class var \(name): \(type) { \(literal) }")
+        }
+        if let earlier = entity.renamingIdentifier {
+            add("renamingIdentifier", "String?", SwiftNames.literal(earlier))
+        }
+        if let modifier = entity.versionHashModifier {
+            add("versionHashModifier", "String?", SwiftNames.literal(modifier))
+        }
+        if !entity.userInfo.isEmpty {
+            add("userInfo", "[String: String]", Self.literal(entity.userInfo))
+        }
         return overrides
     }
 
-    private mutating func remark(
-        _ subject: String, _ renamingIdentifier: String?, _ modifier: String?,
-        _ userInfo: [String: String]
-    ) {
-        let parts = [
-            renamingIdentifier.map { "the renaming identifier '\($0)'" },
-            modifier.map { "the version hash modifier '\($0)'" },
-            userInfo.isEmpty ? nil : "user information",
+    /// The options with which a property says what it was called, what tells its versions apart and what
+    /// the program keeps with it.
+    private static func options(
+        _ renamingIdentifier: String?, _ modifier: String?, _ userInfo: [String: String]
+    ) -> [String] {
+        [
+            renamingIdentifier.map { ".renamed(\(SwiftNames.literal($0)))" },
+            modifier.map { ".versionHashModifier(\(SwiftNames.literal($0)))" },
+            userInfo.isEmpty ? nil : ".userInfo(\(literal(userInfo)))",
         ].compactMap(\.self)
-        guard !parts.isEmpty else { return }
-        remarks.append(
-            "\(subject) has \(parts.joined(separator: " and ")), which classes do not say: the model as "
-                + "JSON does.")
+    }
+
+    private static func literal(_ userInfo: [String: String]) -> String {
+        let pairs = userInfo.sorted { $0.key < $1.key }.map {
+            "\(SwiftNames.literal($0.key)): \(SwiftNames.literal($0.value))"
+        }
+        return "[\(pairs.joined(separator: ", "))]"
+    }
+
+    /// Options as the first argument of a declaration.
+    private static func argument(_ options: [String]) -> [String] {
+        options.count < 2 ? options : ["[\(options.joined(separator: ", "))]"]
     }
 
     // MARK: - Properties
@@ -122,9 +140,6 @@ package struct SwiftClasses {
                 "\(subject) holds coded values, of a type that the model does not name.")
             return nil
         }
-        remark(
-            subject, attribute.renamingIdentifier, attribute.versionHashModifier,
-            attribute.userInfo)
         let hasDefault = !attribute.defaultValue.isNull
         var isOptional = attribute.isOptional
         if !isOptional, !hasDefault, attribute.type == .url {
@@ -142,9 +157,16 @@ package struct SwiftClasses {
         if !isOptional, !hasDefault, !attribute.isUnique, !attribute.isTransient {
             options.append(".required")
         }
-        var arguments: [String] = []
-        if options.count == 1 { arguments = options }
-        if options.count > 1 { arguments.append("[\(options.joined(separator: ", "))]") }
+        let annotations = Self.options(
+            attribute.renamingIdentifier, attribute.versionHashModifier, attribute.userInfo)
+        if attribute.isTransient, !annotations.isEmpty {
+            remarks.append(
+                "\(subject) is transient and has an earlier name, a version hash modifier or user "
+                    + "information, which classes do not say: the model as JSON does.")
+        } else {
+            options += annotations
+        }
+        var arguments = Self.argument(options)
         var type = typeName + (isOptional ? "?" : "")
         if hasDefault {
             let literal = attribute.type.literal(
@@ -184,13 +206,12 @@ package struct SwiftClasses {
     private mutating func relationship(
         _ relationship: RelationshipDescription, of entity: EntityDescription
     ) -> String? {
-        remark(
-            "'\(entity.name).\(relationship.name)'", relationship.renamingIdentifier,
-            relationship.versionHashModifier, relationship.userInfo)
-        var arguments: [String] = []
-        if relationship.deleteRule != .nullify {
-            arguments.append(".\(relationship.deleteRule.rawValue)")
-        }
+        let rule = relationship.deleteRule
+        var arguments = Self.argument(
+            (rule == .nullify ? [] : [".\(rule.rawValue)"])
+                + Self.options(
+                    relationship.renamingIdentifier, relationship.versionHashModifier,
+                    relationship.userInfo))
         if let inverse = inverse(of: relationship, entity) { arguments.append(inverse) }
         if !relationship.isOptional { arguments.append("isOptional: false") }
         if relationship.minimumCount != 0 {
@@ -213,7 +234,7 @@ package struct SwiftClasses {
     ) -> String? {
         guard let name = relationship.inverseName else { return nil }
         if relationship.destinationName == entity.name, name == relationship.name {
-            return "inverseName: \(SwiftNames.literal(name))"
+            return "inverse: .itself"
         }
         let destination = model.entities.first { $0.name == relationship.destinationName }
         guard let inverse = destination?.relationships.first(where: { $0.name == name }) else {

@@ -108,14 +108,44 @@ import Testing
 
         #expect(
             told.remarks.map { String($0.prefix { $0 != "," && $0 != ":" }) } == [
-                "'A.link' has the version hash modifier '2'",
                 "'A.link' is a mandatory URL without a default value",
                 "'A' is abstract and nothing inherits from it",
-                "'A' has the renaming identifier 'B'",
                 "The configuration 'Local' is not said by classes",
             ])
         #expect(
             refused.map { String($0.prefix { $0 != " " }) }
                 == ["'A.isDeleted'", "'A.objectID'", "'A.half½'"])
+    }
+
+    @Test func `classes say earlier names, modifiers, user information and own inverses`() throws {
+        let classes = try SwiftClasses(
+            ReadModel.entities(
+                """
+                <entity name="A" elementID="B" versionHashModifier="3">\
+                <attribute name="link" optional="YES" attributeType="String" elementID="url" \
+                versionHashModifier="2"><userInfo><entry key="k" value="a &quot;b&quot;"/>\
+                </userInfo></attribute>\
+                <relationship name="friends" optional="YES" toMany="YES" deletionRule="Deny" \
+                destinationEntity="A" inverseName="friends" inverseEntity="A" elementID="peers"/>\
+                <userInfo><entry key="x" value="1"/><entry key="w" value="2"/></userInfo></entity>
+                """))
+
+        #expect(classes.remarks == [])
+        #expect(
+            classes.text == #"""
+                import Daybook
+                import Foundation
+
+                final class A: ManagedObject {
+                    @Attribute([.renamed("url"), .versionHashModifier("2"), .userInfo(["k": "a \"b\""])])
+                    var link: String?
+                    @Relationship([.deny, .renamed("peers")], inverse: .itself) var friends: Set<A>
+
+                    override class var renamingIdentifier: String? { "B" }
+                    override class var versionHashModifier: String? { "3" }
+                    override class var userInfo: [String: String] { ["w": "2", "x": "1"] }
+                }
+
+                """#)
     }
 }

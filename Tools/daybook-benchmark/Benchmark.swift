@@ -78,10 +78,14 @@ struct Benchmark {
             JournalWork(task: .verify, journal: journal),
             JournalWork(task: .replay, journal: journal),
             JournalWork(task: .export, journal: journal),
+            Migrating(letter: "i", change: .attribute, count: scale.openingFew),
+            Migrating(letter: "i'", change: .attribute, count: scale.migrated),
+            Migrating(letter: "k", change: .index, count: scale.migrated),
+            OlderRows(count: scale.objects),
         ]
-        guard let last = options.last else { return all }
-        let end = all.firstIndex { $0.letter == last } ?? all.count - 1
-        return Array(all[...end])
+        let start = all.firstIndex { $0.letter == options.first } ?? 0
+        let end = all.firstIndex { $0.letter == options.last } ?? all.count - 1
+        return start <= end ? Array(all[start...end]) : []
     }
 
     /// The figures measured once, for Daybook alone.

@@ -192,3 +192,46 @@ final class DaybookContender: Contender {
 
     private static let closed = PeerFailure("open", "the store was closed")
 }
+
+extension DaybookContender: Migrates {
+    static func migrate(_ folder: URL, _ change: ModelChange, _ number: Int) throws -> Double {
+        let model = try model(after: change, number)
+        var opened: PersistentContainer?
+        let seconds = try Stopwatch.seconds { opened = try open(folder, model) }
+        withExtendedLifetime(opened) {}
+        return seconds
+    }
+
+    static func count(in folder: URL, after change: ModelChange, _ number: Int) throws -> Int {
+        let context = try open(folder, model(after: change, number)).newBackgroundContext()
+        return try context.performAndWait {
+            try context.count(FetchRequest<ManagedObject>(entityName: Contact.entityName))
+        }
+    }
+
+    private static func open(
+        _ folder: URL, _ model: ManagedObjectModel
+    ) throws -> PersistentContainer {
+        try PersistentContainer(
+            folder.appendingPathComponent("contacts.daybook"), managedObjectModel: model)
+    }
+
+    private static func model(
+        after change: ModelChange, _ number: Int
+    ) throws -> ManagedObjectModel {
+        var model = try PersistentStoreCoordinator(classes: [Contact.self]).managedObjectModel
+        switch change {
+        case .attribute:
+            for index in 1...number {
+                model.entities[0].attributes.append(
+                    AttributeDescription(name: "remark\(index)", type: .string))
+            }
+        case .index:
+            for index in model.entities[0].attributes.indices
+            where model.entities[0].attributes[index].name == "name" {
+                model.entities[0].attributes[index].isIndexed = true
+            }
+        }
+        return model
+    }
+}

@@ -10,6 +10,7 @@ struct Scale: Sendable {
     let openingFew: Int
     let openingMany: Int
     let journal: Int
+    let migrated: Int
     let contacts: Contacts
     let revised: Contacts
     let readingOrder: [Int]
@@ -24,17 +25,17 @@ struct Scale: Sendable {
             (singleSaves, objects, reads, updates) = (5, 300, 200, 100)
             registered = 200
             (openingFew, openingMany) = (100, 1_000)
-            (concurrentSaves, journal) = (16, 2_000)
+            (concurrentSaves, journal, migrated) = (16, 2_000, 2_000)
         case "small":
             (singleSaves, objects, reads, updates) = (200, 50_000, 50_000, 12_500)
             registered = 25_000
             (openingFew, openingMany) = (1_000, 20_000)
-            (concurrentSaves, journal) = (800, 50_000)
+            (concurrentSaves, journal, migrated) = (800, 50_000, 100_000)
         case "full":
             (singleSaves, objects, reads, updates) = (2_000, 200_000, 200_000, 50_000)
             registered = 100_000
             (openingFew, openingMany) = (1_000, 100_000)
-            (concurrentSaves, journal) = (8_000, 200_000)
+            (concurrentSaves, journal, migrated) = (8_000, 200_000, 1_000_000)
         default: return nil
         }
         contacts = Contacts(count: objects, revision: 0)
@@ -70,13 +71,15 @@ struct Options: Sendable {
     var showsHelp = false
     /// The contenders to run; all when empty.
     var peers: [String] = []
+    /// The letter of the first workload to run, one that needs no other; all when nil.
+    var first: String?
     /// The letter of the last workload to run; all when nil.
     var last: String?
 
     static let help = """
         USAGE: daybook-benchmark [--rounds N] [--scale tiny|small|full] [--json]
-                                 [--only NAME] [--until LETTER] [--everything] [--counts FILE]
-                                 [--processor-time]
+                                 [--only NAME] [--from LETTER] [--until LETTER]
+                                 [--everything] [--counts FILE] [--processor-time]
                                  [--json-file FILE] [--markdown FILE] [--svg FILE]
                daybook-benchmark --scaling|--merging [--scale tiny|small|full] [--json]
                daybook-benchmark --questions [--rounds N] [--scale tiny|small|full] [--json]
@@ -107,6 +110,7 @@ struct Options: Sendable {
           --markdown FILE   write a table in Markdown to a file
           --svg FILE        write a chart of the ratios to SQLite to a file
           --only NAME       run one contender: 'Daybook', 'raw LMDB' or 'SQLite'; may be repeated
+          --from LETTER     begin with a workload, one from i on
           --until LETTER    stop after a workload, such as b
           --help            print this
 
@@ -145,6 +149,8 @@ struct Options: Sendable {
                         among: [
                             DaybookContender.name, LMDBContender.name, SQLiteContender.name,
                         ]))
+            case "--from":
+                first = try Self.value(of: word, &rest, among: ["i", "i'", "k", "l"])
             case "--until":
                 last = try Self.value(
                     of: word, &rest, among: Self.letters)
@@ -161,7 +167,7 @@ struct Options: Sendable {
         "a", "a8", "b", "b'", "f", "c", "c1", "c'", "c''", "h", "h'", "k", "k'", "d", "e", "f'",
         "g", "g'",
         "v", "r",
-        "j",
+        "j", "i", "i'", "k", "l",
     ]
 
     private static func text(

@@ -103,21 +103,11 @@ package struct CSVReader {
         record.append(buffer[start..<position])
         guard position < end else { return .plain }
         let byte = buffer[position]
-        switch byte {
-        case .comma:
-            position += 1
-            record.endField()
-            return .fieldStart
-        case .lineFeed, .carriageReturn:
-            record.endField()
-            endLine(byte)
-            return .recordEnd
-        default:
-            record.note(byte == 0 ? .nul : .strayQuote)
-            record.append(buffer[position...position])
-            position += 1
-            return .plain
-        }
+        if let state = endField(at: byte) { return state }
+        record.note(byte == 0 ? .nul : .strayQuote)
+        record.append(buffer[position...position])
+        position += 1
+        return .plain
     }
 
     private mutating func readQuoted(_ state: inout State) {
@@ -151,11 +141,21 @@ package struct CSVReader {
 
     private mutating func readAfterQuote() -> State {
         let byte = buffer[position]
+        if let state = endField(at: byte) { return state }
+        guard byte == .quote else {
+            record.note(.textAfterQuote)
+            return .plain
+        }
+        record.append(CollectionOfOne(byte))
+        position += 1
+        return .quoted
+    }
+
+    /// Ends the field if that is what the next byte does.
+    ///
+    /// - Returns: What follows; nil when the field goes on.
+    private mutating func endField(at byte: UInt8) -> State? {
         switch byte {
-        case .quote:
-            record.append(CollectionOfOne(byte))
-            position += 1
-            return .quoted
         case .comma:
             position += 1
             record.endField()
@@ -164,9 +164,7 @@ package struct CSVReader {
             record.endField()
             endLine(byte)
             return .recordEnd
-        default:
-            record.note(.textAfterQuote)
-            return .plain
+        default: return nil
         }
     }
 

@@ -162,7 +162,13 @@ extension ManagedObjectContext {
         let none = QueryTarget(model: coordinator.model, store: nil, stores: [])
         switch try plan(request, for: targets.first ?? none) {
         case .query(let query):
-            return FilterPlan(query.filter).explanation(in: coordinator.model.schema)
+            let plan = FilterPlan(query.filter)
+            if case .index(let property, _) = plan.access,
+                try targets.contains(where: { try $0.store?.store.isPending(property) == true })
+            {
+                return "all objects are read: the index of '\(property.name)' is being built"
+            }
+            return plan.explanation(in: coordinator.model.schema)
         case .memory(let reason):
             return "Every object of '\(request.entityName)' is read and the predicate evaluated in "
                 + "memory, because no filter stands for \(reason)."

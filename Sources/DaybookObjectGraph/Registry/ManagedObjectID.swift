@@ -69,8 +69,7 @@ public struct ManagedObjectID: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads what ``uriRepresentation()`` has written, be it with a name that the entity had before; nil
     /// for text of another form, and for an entity that the model does not have or that has no objects.
-    ///
-    /// - Parameter stores: The stores that are asked for former names.
+    /// Former names are those of the store that is named, if it is one of `stores`.
     init?(uri text: String, in schema: Schema, among stores: [PersistentStore]) {
         guard text.hasPrefix(Self.scheme) else { return nil }
         let parts = text.dropFirst(Self.scheme.count)

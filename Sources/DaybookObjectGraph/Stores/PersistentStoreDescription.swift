@@ -24,6 +24,12 @@ public struct PersistentStoreOptions: Sendable, Hashable {
     public var durability = StoreDurability.durable
     /// What opening may do to a store that has another model.
     public var migration = MigrationPolicy.compatible
+    /// When an index that the model wants and the store does not have is built.
+    public var indexes = IndexBuilding.immediate
+    /// Told how far opening has come when it has to look at every object of an entity: to build an index,
+    /// or to see whether objects fit the model. It counts objects; cancelling it ends the opening, which
+    /// throws ``StoreError`` with ``StoreError/Code/cancelled`` and leaves the store as it was.
+    public var migrationProgress: Progress?
     private var plan: PlanReference?
     /// The plan by which a store of an earlier version is brought to the program's; nil for none. Without
     /// a plan, or for a read-only store, ``migration`` decides.
@@ -51,7 +57,46 @@ public struct PersistentStoreOptions: Sendable, Hashable {
         options.durability = durability == .durable ? .durable : .relaxed
         options.migration = migration
         options.waiting.limit = lockTimeout
+        options.indexes = indexes
+        options.work = migrationProgress?.handler
         return options
+    }
+}
+
+extension Progress {
+    /// Takes in how far work on a store has come, and ends it when this is cancelled.
+    fileprivate var handler: StoreOptions.WorkHandler {
+        { done, total in
+            self.totalUnitCount = total
+            self.completedUnitCount = done
+            guard !self.isCancelled else {
+                throw StoreError(
+                    .cancelled, "The work was ended, because its progress was cancelled.")
+            }
+        }
+    }
+}
+
+extension PersistentStore {
+    /// The properties whose index was put off and is not complete; queries read all objects for them.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when the store does not tell.
+    public func pendingIndexes() throws -> [String] {
+        try store.pendingIndexes()
+    }
+
+    /// Builds the indexes that were put off, by ``PersistentStoreOptions/indexes``.
+    ///
+    /// It is done in short writes, between which others save; readers wait for nothing. What has been
+    /// built stays when it is cancelled or the program ends, and the next call goes on from there. Call
+    /// it on a thread that may take its time.
+    ///
+    /// - Parameter progress: Counts objects of one index after the other; cancelling it ends the
+    ///   building.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/cancelled``; with ``StoreError/Code/readOnly``.
+    /// - Complexity: O(*n* log *n*) page reads and writes, *n* the number of objects.
+    public func buildIndexes(progress: Progress? = nil) throws {
+        try store.buildIndexes(progress?.handler)
     }
 }
 

@@ -10,7 +10,7 @@ enum EntryCheck {
     /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` and every object that differs.
     static func check(
         _ changes: [Change], of sequence: SequenceNumber, _ projection: Projection,
-        in transaction: borrowing WriteTransaction
+        _ pending: PendingIndexes, in transaction: borrowing WriteTransaction
     ) throws {
         var problems: [String] = []
         for change in changes {
@@ -28,7 +28,8 @@ enum EntryCheck {
             if found != expected {
                 problems.append("\(name) is not what the entry makes of it.")
             }
-            problems += try connections(of: change.object, found, entity, projection, transaction)
+            problems += try connections(
+                of: change.object, found, entity, projection, pending, transaction)
         }
         guard problems.isEmpty else {
             throw StoreError(
@@ -41,12 +42,13 @@ enum EntryCheck {
 
     private static func connections(
         of object: ObjectID, _ state: ObjectState?, _ entity: SchemaEntity,
-        _ projection: Projection, _ transaction: borrowing WriteTransaction
+        _ projection: Projection, _ pending: PendingIndexes,
+        _ transaction: borrowing WriteTransaction
     ) throws -> [String] {
         guard let state else { return [] }
         let name = projection.schema.name(of: object)
         var problems: [String] = []
-        for property in entity.indexedSlots {
+        for property in entity.indexedSlots where !pending.lacks(property.number, of: object) {
             guard let value = property.slot.map({ state.values[$0] }),
                 !value.isNull || property.indexHoldsNulls
             else { continue }

@@ -17,18 +17,16 @@ struct EntryDraft {
     private let parts: StoreParts
     private let last: LastCommitState
     private var projector: Projector<StoredState>
+    private let work: LongWork?
     private var payload: [UInt8] = []
 
-    init(_ parts: StoreParts, after last: LastCommitState) {
+    init(_ parts: StoreParts, after last: LastCommitState, _ work: LongWork? = nil) {
         self.parts = parts
         self.last = last
-        projector = Self.projector(parts, last)
-    }
-
-    private static func projector(
-        _ parts: StoreParts, _ last: LastCommitState
-    ) -> Projector<StoredState> {
-        Projector(StoredState(parts.projection, greatest: last.greatest))
+        self.work = work
+        projector = Projector(StoredState(parts.projection, greatest: last.greatest))
+        projector.work = work
+        projector.pending = last.pending
     }
 
     /// An upper bound for the entity of the last new object: see ``StoredState/greatestKnown``.
@@ -52,7 +50,7 @@ struct EntryDraft {
     mutating func fold(
         _ payload: [UInt8], in transaction: borrowing WriteTransaction
     ) throws {
-        projector = Self.projector(parts, last)
+        self = EntryDraft(parts, after: last, work)
         try take(payload, in: transaction)
     }
 

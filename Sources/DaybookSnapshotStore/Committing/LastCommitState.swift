@@ -13,11 +13,21 @@ final class LastCommitState: Sendable {
     let greatest: ObjectID?
     /// The entry that set the model in force.
     let model: SequenceNumber
+    /// The indexes that are being built.
+    let pending: PendingIndexes
 
-    init(_ head: JournalHead, greatest: ObjectID?, model: SequenceNumber) {
+    init(
+        _ head: JournalHead, greatest: ObjectID?, model: SequenceNumber, pending: PendingIndexes
+    ) {
         self.head = head
         self.greatest = greatest
         self.model = model
+        self.pending = pending
+    }
+
+    /// The same with other indexes that are being built.
+    func with(_ pending: PendingIndexes) -> LastCommitState {
+        LastCommitState(head, greatest: greatest, model: model, pending: pending)
     }
 
     /// What the last save left, or what the journal says when others have written since.
@@ -29,6 +39,7 @@ final class LastCommitState: Sendable {
         if let known = transaction.remembered as? LastCommitState { return known }
         return LastCommitState(
             try JournalHead(of: parts.journal, in: transaction), greatest: nil,
-            model: try Projection.lastModel(parts.tables, in: transaction))
+            model: try Projection.lastModel(parts.tables, in: transaction),
+            pending: try StoreMetadata.pendingIndexes(parts.tables.meta, in: transaction))
     }
 }

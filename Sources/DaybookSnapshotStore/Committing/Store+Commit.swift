@@ -145,12 +145,14 @@ final class Commit: Sendable {
             occurredAt: prepared.request.header.occurredAt, in: transaction)
         if verifies {
             try EntryCheck.check(
-                settlement.changes, of: entry.sequence, parts.projection, in: transaction)
+                settlement.changes, of: entry.sequence, parts.projection, last.pending,
+                in: transaction)
         }
         let block = try takeNumbers(for: settlement.changes, in: transaction)
         transaction.remember(
             LastCommitState(
-                JournalHead(entry), greatest: draft.greatestKnown, model: last.model))
+                JournalHead(entry), greatest: draft.greatestKnown, model: last.model,
+                pending: last.pending))
         return Outcome(result: settlement.result(entry), block: block)
     }
 

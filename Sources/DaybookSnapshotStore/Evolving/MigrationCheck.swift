@@ -4,26 +4,34 @@ internal import DaybookObjectModel
 
 /// Looks through the stored objects for what the steps to a new model demand of them.
 ///
+/// All objects are looked at as one read transaction has them, while others may write. What they have
+/// changed meanwhile is looked at again in the write transaction: see ``complete(for:to:in:)``.
+///
 /// ``run(in:)`` looks before the entry that sets the model is folded, and works out which values objects
 /// have to get in it. Where that entry changes objects, ``verify(in:)`` looks again when it is folded: only
 /// then everything is as it will be.
 struct MigrationCheck {
     private let steps: [ModelStep]
-    private let projection: Projection
-    private let schema: Schema
+    private var projection: Projection
+    private var schema: Schema
     private let before: Schema
+    private let work: LongWork
     /// The changes of the entry, before it is folded.
     private let pending: [ObjectID: Change]
     private var isFolded = false
     /// Whether objects of relationships are brought over, which shows when they are.
-    private let bringsContent: Bool
+    let bringsContent: Bool
     /// What relationships get, once the objects of others are brought over to them.
     private var members: [ObjectID: [MembershipEdit]] = [:]
     private var failures: [ValidationFailure] = []
     /// The values that objects get, once for each property, however many steps ask for it.
-    private var changes: [ObjectID: [PropertyNumber: Edit]] = [:]
+    private var edits: [ObjectID: [PropertyNumber: Edit]] = [:]
     /// How many objects do not fit, for each step.
     private var counts: [Int: Int] = [:]
+    /// The values that must be unique, by step, in the order of index records.
+    private var values: [Int: PutBatch] = [:]
+    /// The objects that are looked at again; nil at first, when all are looked at.
+    private var touched: Set<ObjectID>?
 
     /// How many objects are named for each step.
     private static let namedMaximum = 10
@@ -33,8 +41,10 @@ struct MigrationCheck {
     ///   - parts: The store by the model before.
     ///   - schema: The model after.
     ///   - pending: The changes that will stand in the entry.
+    ///   - work: Told of every object.
     init(
-        _ steps: [ModelStep], _ parts: StoreParts, to schema: Schema, with pending: [Change] = []
+        _ steps: [ModelStep], _ parts: StoreParts, to schema: Schema, with pending: [Change] = [],
+        _ work: LongWork = LongWork(nil)
     ) {
         self.steps = steps
         bringsContent = steps.contains { step in
@@ -43,28 +53,38 @@ struct MigrationCheck {
         self.pending = Dictionary(
             pending.map { ($0.object, $0) }, uniquingKeysWith: { first, _ in first })
         self.schema = schema
+        self.work = work
         before = parts.projection.schema
         projection = Projection(tables: parts.tables, schema: schema)
     }
 
-    /// - Returns: The changes that objects need to fit: values that are missing get the default.
-    /// - Throws: ``StoreError`` with ``StoreError/Code/validation``, naming the first objects that do
-    ///   not fit each step, and how many there are.
-    /// - Complexity: O(*n*) page reads, *n* the number of objects of the entities concerned; none where
-    ///   no step demands anything.
-    mutating func run(in transaction: borrowing some Reading & ~Copyable) throws -> [Change] {
-        try check(in: transaction)
-        return Set(changes.keys).union(members.keys).map { object in
+    /// The changes that objects need to fit: values that are missing get the default, and relationships what
+    /// is brought over to them.
+    var changes: [Change] {
+        Set(edits.keys).union(members.keys).map { object in
             Change(
                 object: object,
                 kind: .update(
-                    edits: (changes[object] ?? [:]).values.sorted { $0.property < $1.property },
+                    edits: (edits[object] ?? [:]).values.sorted { $0.property < $1.property },
                     members: (members[object] ?? []).sorted { $0.property < $1.property }))
         }
     }
 
     /// Whether it has to be looked again when the changes are folded.
-    var isUnfinished: Bool { bringsContent || !changes.isEmpty }
+    var isUnfinished: Bool { bringsContent || !edits.isEmpty }
+
+    /// Looks at all objects concerned.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/validation``, naming the first objects that do
+    ///   not fit each step, and how many there are; what the work's handler throws.
+    /// - Complexity: O(*n*) page reads, *n* the number of objects of the entities concerned; none where
+    ///   no step demands anything.
+    @discardableResult
+    mutating func run(in transaction: borrowing some Reading & ~Copyable) throws -> [Change] {
+        try expectWork(in: transaction)
+        try check(in: transaction)
+        return changes
+    }
 
     /// Looks at what the entry has made of the objects, once it is folded.
     ///
@@ -72,6 +92,47 @@ struct MigrationCheck {
     mutating func verify(in transaction: borrowing some Reading & ~Copyable) throws {
         isFolded = true
         try check(in: transaction)
+    }
+
+    /// Looks again at objects that have been touched since ``run(in:)``.
+    ///
+    /// - Parameters:
+    ///   - objects: All objects that were changed since, or that others began or ceased to refer to.
+    ///   - schema: The model after, as it is numbered now.
+    ///   - transaction: The transaction to read in.
+    /// - Throws: As ``run(in:)``.
+    /// - Complexity: O(*k* log *n*) page reads, *k* the number of these objects.
+    mutating func complete(
+        for objects: Set<ObjectID>, to schema: Schema,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        self.schema = schema
+        projection = Projection(tables: projection.tables, schema: schema)
+        touched = objects
+        for object in objects { edits[object] = nil }
+        try check(in: transaction)
+    }
+
+    private func expectWork(in transaction: borrowing some Reading & ~Copyable) throws {
+        for step in steps {
+            var walks: [EntityNumber] = []
+            switch step.check {
+            case nil: break
+            case .noObjects(let entity): walks = [entity]
+            case .values(let entity, _), .unique(let entity, _), .counts(let entity, _),
+                .exclusive(let entity, _), .noReferences(let entity):
+                walks = schema.entity(entity)?.family ?? [entity]
+            case .content(let move): walks = before.entity(move.entity)?.family ?? []
+            }
+            if [.addIndex, .addUnique, .addConstraint].contains(step.kind),
+                let entity = schema.entity(named: step.entity)
+            {
+                walks += entity.family
+            }
+            for entity in walks {
+                try work.expect(entity, projection.tables.rows, in: transaction)
+            }
+        }
     }
 
     private mutating func check(in transaction: borrowing some Reading & ~Copyable) throws {
@@ -123,7 +184,7 @@ struct MigrationCheck {
                     report(index, object, crowd(target.name, of: object, others.count))
                     continue
                 }
-                changes[object, default: [:]][target.number] = Edit(
+                edits[object, default: [:]][target.number] = Edit(
                     property: target.number, old: .null, new: .object(other))
                 continue
             }
@@ -157,7 +218,9 @@ struct MigrationCheck {
         for entity in before.entity(move.entity)?.family ?? []
         where schema.entity(entity) != nil {
             guard let property = before.entity(entity)?.property(move.origin) else { continue }
+            try work.begin(entity, earlier.tables.rows, in: transaction)
             _ = try earlier.walkRows(of: entity, in: transaction) { object, _, _ in
+                try work.reach(object)
                 let others: [Member] = try earlier.members(
                     of: property, in: object, at: .latest, in: transaction)
                 for other in others where schema.entity(other.object.entity) != nil {
@@ -202,7 +265,7 @@ struct MigrationCheck {
             guard let misfit = property.misfit(of: value) else { return }
             let fallback = property.attribute?.defaultValue ?? .null
             if value.isNull, !fallback.isNull, !check.isFolded {
-                check.changes[object, default: [:]][number] = Edit(
+                check.edits[object, default: [:]][number] = Edit(
                     property: number, old: value, new: fallback)
                 return
             }
@@ -234,7 +297,6 @@ struct MigrationCheck {
         let own = { (entity: SchemaEntity?) in
             entity?.constraints.first { $0.number == number }
         }
-        // Sorted, equal values stand side by side.
         var records = PutBatch()
         var keys = IndexKeyWriter()
         try forEachRow(of: root, having: own, in: transaction) { check, own, object, row, bytes in
@@ -250,8 +312,15 @@ struct MigrationCheck {
             }
             if isThere { records.add(keys.bytes) }
         }
+        // Sorted, equal values stand side by side.
+        var shared = try records.sharedValues()
+        if let touched {
+            shared += try records.valuesShared(with: values[index] ?? PutBatch(), except: touched)
+        } else {
+            values[index] = records
+        }
         let names = constraint.properties.map { "'\($0.name)'" }.joined(separator: ", ")
-        for (object, other) in try records.sharedValues() {
+        for (object, other) in shared {
             report(
                 index, object,
                 "\(schema.name(of: object)) has the same \(names) as \(schema.name(of: other)).")
@@ -300,9 +369,10 @@ struct MigrationCheck {
     private mutating func checkNone(
         _ index: Int, of entity: EntityNumber, in transaction: borrowing some Reading & ~Copyable
     ) throws {
-        _ = try projection.walkRows(of: entity, in: transaction) { object, _, _ in
-            report(index, object, "\(before.name(of: object)) is an object of the entity itself.")
-            return .proceed
+        try forEachRow(ofJust: entity, in: transaction) { check, object, _, _ in
+            check.report(
+                index, object,
+                "\(check.before.name(of: object)) is an object of the entity itself.")
         }
     }
 
@@ -339,15 +409,16 @@ struct MigrationCheck {
         _ index: Int, _ entity: EntityNumber, _ number: PropertyNumber,
         in transaction: borrowing some Reading & ~Copyable
     ) throws {
-        var owners: [ObjectID: ObjectID] = [:]
         let own = { (entity: SchemaEntity?) in entity?.property(number) }
         try forEachRow(of: entity, having: own, in: transaction) { check, property, object, _, _ in
             let members: [Member] = try check.projection.members(
                 of: property, in: object, at: .latest, in: transaction)
             for member in members {
-                guard let other = owners.updateValue(object, forKey: member.object) else {
-                    continue
-                }
+                let owners = try check.owners(of: member.object, over: property, in: transaction)
+                guard let other = owners.first(where: { $0 != object }),
+                    // Of two that were there, the later one is named.
+                    other < object || check.touched != nil
+                else { continue }
                 check.report(
                     index, object,
                     "'\(property.name)' of \(check.schema.name(of: object)) leads to "
@@ -355,6 +426,22 @@ struct MigrationCheck {
                         + "\(check.schema.name(of: other)) does.")
             }
         }
+    }
+
+    /// The objects that lead to one over a relationship, whichever end is stored.
+    private func owners(
+        of object: ObjectID, over property: SchemaProperty,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> [ObjectID] {
+        guard let end = property.end, !end.isStored, let inverse = end.inverse,
+            let opposite = schema.entity(object.entity)?.property(inverse)
+        else {
+            return try projection.referrers(
+                to: object, property.number, at: .latest, in: transaction)
+        }
+        let members: [Member] = try projection.members(
+            of: opposite, in: object, at: .latest, in: transaction)
+        return members.map(\.object).sorted()
     }
 
     // MARK: - Walking and reporting
@@ -365,13 +452,33 @@ struct MigrationCheck {
         in transaction: borrowing some Reading & ~Copyable,
         _ body: (inout MigrationCheck, Part, ObjectID, RowLayout, RawSpan) throws -> Void
     ) throws {
-        let projection = projection
         for member in schema.entity(entity)?.family ?? [entity] {
             guard let part = part(schema.entity(member)) else { continue }
-            _ = try projection.walkRows(of: member, in: transaction) { object, row, bytes in
-                try body(&self, part, object, row, bytes)
-                return .proceed
+            try forEachRow(ofJust: member, in: transaction) { check, object, row, bytes in
+                try body(&check, part, object, row, bytes)
             }
+        }
+    }
+
+    private mutating func forEachRow(
+        ofJust entity: EntityNumber, in transaction: borrowing some Reading & ~Copyable,
+        _ body: (inout MigrationCheck, ObjectID, RowLayout, RawSpan) throws -> Void
+    ) throws {
+        let (projection, work) = (projection, work)
+        if let touched {
+            for object in touched.filter({ $0.entity == entity }).sorted() {
+                _ = try projection.withRow(of: object, at: .latest, in: transaction) {
+                    bytes, row in
+                    try body(&self, object, row, bytes)
+                }
+            }
+            return
+        }
+        try work.begin(entity, projection.tables.rows, in: transaction)
+        _ = try projection.walkRows(of: entity, in: transaction) { object, row, bytes in
+            try work.reach(object)
+            try body(&self, object, row, bytes)
+            return .proceed
         }
     }
 

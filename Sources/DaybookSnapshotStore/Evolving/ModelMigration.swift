@@ -10,6 +10,7 @@ struct ModelMigration {
     private let path: String
     private let author: String?
     private let note: String?
+    private let work: LongWork
     private let origin: ManagedObjectModel?
 
     /// - Parameters:
@@ -30,6 +31,7 @@ struct ModelMigration {
         self.path = path
         self.author = author
         self.note = note
+        work = LongWork(options.work)
     }
 
     /// The version of the store that the program's model is: the one in force, an earlier one, or one
@@ -51,8 +53,9 @@ struct ModelMigration {
         }
         if options.isReadOnly { throw StoreError.modelMismatch(path, steps, .readOnly) }
         try permit(steps)
+        let preparation = try environment.read { try prepare(parts, in: $0) }
         return try environment.write { transaction in
-            _ = try migrate(parts, in: transaction)
+            _ = try migrate(parts, preparation, in: transaction)
             let sequence = try Projection.lastModel(parts.tables, in: transaction)
             let version = try Projection.model(parts.tables, setBy: sequence, in: transaction)
             return StoreModel(sequence: sequence, schema: Schema(version))
@@ -94,26 +97,57 @@ struct ModelMigration {
 
     // MARK: - Migrating
 
+    /// What is known of a store before it is written.
+    struct Preparation: Sendable {
+        /// The last entry that has been seen.
+        fileprivate let head: SequenceNumber
+        /// The entry that set the model in force then.
+        fileprivate let model: SequenceNumber
+        fileprivate let check: MigrationCheck
+    }
+
+    /// Looks at the objects while others may write.
+    ///
+    /// - Throws: As ``resolved(_:_:_:)``.
+    /// - Complexity: O(*n*) page reads, *n* the number of objects of the entities that a step concerns.
+    func prepare(
+        _ opened: StoreParts, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> Preparation {
+        let head = try opened.journal.head(in: transaction)
+        let model = try Projection.lastModel(opened.tables, in: transaction)
+        let before = try Projection.model(opened.tables, setBy: model, in: transaction)
+        if let origin, before.model != origin { throw StoreError.overtaken() }
+        let (_, check) = try plan(opened.with(Schema(before)), after: head, in: transaction)
+        return Preparation(head: head, model: model, check: check)
+    }
+
     /// Appends the entry that sets the program's model.
     ///
-    /// Runs in the write transaction, so it looks again: another program may have set a model meanwhile.
+    /// Runs in the write transaction, so it looks again: another program may have set a model meanwhile,
+    /// or changed objects.
     func migrate(
-        _ opened: StoreParts, in transaction: borrowing WriteTransaction
+        _ opened: StoreParts, _ preparation: Preparation, in transaction: borrowing WriteTransaction
     ) throws -> MigrationOutcome {
         let last = try LastCommitState.current(opened, in: transaction)
         let before = try Projection.model(opened.tables, setBy: last.model, in: transaction)
         if let origin, before.model != origin { throw StoreError.overtaken() }
         let parts = opened.with(Schema(before))
-        let plan = try plan(parts, after: last.head.sequence, in: transaction)
+        let plan = try plan(parts, after: last, preparation, in: transaction)
         guard plan.version != before else { return plan.outcome() }
         let header = EntryHeader(
             kind: .model, author: author, note: note, base: last.head.sequence)
-        let entry = try ModelEntry(header, plan.version, plan.changes).append(
+        let deferred =
+            options.indexes == .deferred
+            ? Schema(plan.version).deferrableIndexes(since: parts.projection.schema) : []
+        let entry = try ModelEntry(
+            header, plan.version, plan.changes, work, deferring: deferred
+        ).append(
             to: parts, after: last, clock: options.clock, in: transaction)
         if plan.isUnfinished {
             var check = MigrationCheck(plan.steps, parts, to: Schema(plan.version))
             try check.verify(in: transaction)
         }
+        try work.finish()
         return plan.outcome(entry)
     }
 
@@ -122,24 +156,60 @@ struct ModelMigration {
         _ inForce: ModelInForce, in transaction: borrowing some Reading & ~Copyable
     ) throws -> MigrationOutcome {
         let head = try inForce.parts.journal.head(in: transaction)
-        return try plan(inForce.parts, after: head, in: transaction).outcome()
+        let (version, check) = try plan(inForce.parts, after: head, in: transaction)
+        return try plan(inForce.parts, version, check, in: transaction).outcome()
     }
 
     private func plan(
         _ parts: StoreParts, after head: SequenceNumber,
         in transaction: borrowing some Reading & ~Copyable
-    ) throws -> Plan {
+    ) throws -> (ModelVersion, MigrationCheck) {
         let before = parts.projection.schema
-        let after = try version(after: before, in: head.next)
-        let schema = Schema(after)
+        let version = try version(after: before, in: head.next)
+        let schema = Schema(version)
         let steps = schema.steps(from: before)
         try permit(steps)
-        var check = MigrationCheck(steps, parts, to: schema)
+        var check = MigrationCheck(steps, parts, to: schema, work)
+        try check.run(in: transaction)
+        return (version, check)
+    }
+
+    /// The same by what has been prepared, if that was for the same model.
+    private func plan(
+        _ parts: StoreParts, after last: LastCommitState, _ preparation: Preparation,
+        in transaction: borrowing WriteTransaction
+    ) throws -> Plan {
+        let head = last.head.sequence
+        // What objects were brought over since is not worth finding out.
+        let isOutdated = preparation.head < head && preparation.check.bringsContent
+        guard preparation.model == last.model, !isOutdated else {
+            let (version, check) = try plan(parts, after: head, in: transaction)
+            return try plan(parts, version, check, in: transaction)
+        }
+        let before = parts.projection.schema
+        let version = try version(after: before, in: head.next)
+        let schema = Schema(version)
+        var check = preparation.check
+        if preparation.head < head {
+            let touched = try parts.touched(
+                from: preparation.head.next, through: head, in: transaction)
+            try check.complete(for: touched, to: schema, in: transaction)
+        }
+        return try plan(parts, version, check, in: transaction)
+    }
+
+    /// With what derived attributes come to.
+    private func plan(
+        _ parts: StoreParts, _ version: ModelVersion, _ check: MigrationCheck,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> Plan {
+        let (before, schema) = (parts.projection.schema, Schema(version))
         let changes = try DerivedValues.completed(
-            check.run(in: transaction), parts.with(schema).projection,
+            check.changes, parts.with(schema).projection,
             renewing: schema.derivationsRenewed(after: before), in: transaction)
         return Plan(
-            version: after, steps: steps, changes: changes, isUnfinished: check.isUnfinished)
+            version: version, steps: schema.steps(from: before), changes: changes,
+            isUnfinished: check.isUnfinished)
     }
 
     private struct Plan {
@@ -162,19 +232,38 @@ struct ModelEntry {
     private let header: EntryHeader
     private let version: ModelVersion
     private let changes: [Change]
+    private let work: LongWork?
+    private let deferred: [PropertyNumber]
 
-    init(_ header: EntryHeader, _ version: ModelVersion, _ changes: [Change]) {
+    /// - Parameters:
+    ///   - header: The header.
+    ///   - version: The model.
+    ///   - changes: The changes that objects need to fit it.
+    ///   - work: Told of every object that is looked at.
+    ///   - deferred: The properties whose index is built later.
+    init(
+        _ header: EntryHeader, _ version: ModelVersion, _ changes: [Change],
+        _ work: LongWork? = nil, deferring deferred: [PropertyNumber] = []
+    ) {
         self.header = header
         self.version = version
         self.changes = changes
+        self.work = work
+        self.deferred = deferred
     }
 
     @discardableResult
     func append(
-        to parts: StoreParts, after last: LastCommitState, clock: () -> Int64,
+        to parts: StoreParts, after state: LastCommitState, clock: () -> Int64,
         in transaction: borrowing WriteTransaction
     ) throws -> JournalEntry {
-        var draft = EntryDraft(parts, after: last)
+        // Before the model changes again, every index is complete.
+        var last = try parts.completeIndexes(after: state, in: transaction)
+        if !deferred.isEmpty {
+            last = last.with(PendingIndexes(of: deferred))
+            try StoreMetadata.setPendingIndexes(last.pending, parts.tables.meta, in: transaction)
+        }
+        var draft = EntryDraft(parts, after: last, work)
         var changes = changes
         changes.sortAsInEntry()
         try draft.fold(EntryPayload.bytes(header, version, changes), in: transaction)
@@ -184,12 +273,30 @@ struct ModelEntry {
         try ObjectNumbers.cover(changes, parts.tables.meta, in: transaction)
         transaction.remember(
             LastCommitState(
-                JournalHead(entry), greatest: draft.greatestKnown, model: entry.sequence))
+                JournalHead(entry), greatest: draft.greatestKnown, model: entry.sequence,
+                pending: last.pending))
         return entry
     }
 }
 
 extension StoreParts {
+    /// The objects that some entries have changed, and those to which they began or ceased to refer.
+    fileprivate func touched(
+        from first: SequenceNumber, through last: SequenceNumber,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> Set<ObjectID> {
+        var touched: Set<ObjectID> = []
+        try journal.entries(from: first, through: last, in: transaction) { entry in
+            for change in try Entry(entry).changes {
+                touched.insert(change.object)
+                guard let entity = projection.schema.entity(change.object.entity) else { continue }
+                change.forEachReference(of: entity) { touched.insert($0.destination) }
+            }
+            return .proceed
+        }
+        return touched
+    }
+
     /// The same store, read and folded by another model.
     func with(_ schema: Schema) -> StoreParts {
         StoreParts(

@@ -18,6 +18,8 @@ final class ModelsInForce: Sendable {
     let view: StoreModel
     private let parts: StoreParts
     private let known: Mutex<ModelInForce>
+    /// An entry that set a model all of whose indexes are complete; only another one asks for more.
+    private let completed = Mutex<SequenceNumber?>(nil)
 
     init(view: StoreModel, _ parts: StoreParts) {
         self.view = view
@@ -81,11 +83,16 @@ final class ModelsInForce: Sendable {
         return ModelInForce.Obstacle(sequence: last, step: step)
     }
 
-    /// Whether the index has what the program's model says of a property.
+    /// Whether the index has what the program's model says of a property: all of it.
     func hasIndex(
         of property: SchemaProperty, in transaction: borrowing some Reading & ~Copyable
     ) throws -> Bool {
         let last = try Projection.lastModel(parts.tables, in: transaction)
+        if completed.withLock({ $0 != last }) {
+            let pending = try StoreMetadata.pendingIndexes(parts.tables.meta, in: transaction)
+            if pending.contains(property.number) { return false }
+            if pending.isEmpty { completed.withLock { $0 = last } }
+        }
         if last == view.sequence { return true }
         let current = try inForce(setBy: last, in: transaction).parts.projection.schema
         guard let found = current.property(property.number) else { return false }

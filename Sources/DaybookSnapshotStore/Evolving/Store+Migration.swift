@@ -47,7 +47,10 @@ extension Store {
             }
         }
         let parts = store.parts
-        return try store.writing { try migration.migrate(parts, in: $0) }
+        let preparation = try store.reading { try migration.prepare(parts, in: $0) }
+        let outcome = try store.writing { try migration.migrate(parts, preparation, in: $0) }
+        if options.indexes == .immediate { try store.buildIndexes(options.work) }
+        return outcome
     }
 
     private func closeQuietly() {

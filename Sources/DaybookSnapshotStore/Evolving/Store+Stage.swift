@@ -36,7 +36,8 @@ extension Store {
             to: model, options: options, path: path, author: author, note: note,
             from: origin.versioned)
         let parts = parts
-        return try writing { try migration.migrate(parts, in: $0) }
+        let preparation = try reading { try migration.prepare(parts, in: $0) }
+        return try writing { try migration.migrate(parts, preparation, in: $0) }
     }
 
     /// Opens the store as it will be after a custom stage: everything is read by the model that follows,
@@ -140,7 +141,7 @@ private struct StageCommit: Sendable {
         if options.verification == .afterCommit {
             try EntryCheck.check(
                 changes, of: entry.sequence, before.with(stage.model.schema).projection,
-                in: transaction)
+                PendingIndexes(), in: transaction)
         }
         return SaveResult(
             sequence: entry.sequence, digest: entry.digest, changes: changes, conflicts: [])

@@ -91,7 +91,9 @@ extension Projector {
             // The records go along with the row, as for what is in the model.
             guard property.isIndexed || property.isReference else { continue }
             let value = try value(property.slot, of: encoder.bytes)
-            if property.isIndexed, !value.isNull || property.indexHoldsNulls {
+            if property.isIndexed, !value.isNull || property.indexHoldsNulls,
+                !pending.lacks(property.number, of: object)
+            {
                 index.add(StoreKey.index(property.number, value, object))
             }
             if property.isReference, let target = value.reference {

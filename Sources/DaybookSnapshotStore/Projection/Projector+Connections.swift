@@ -7,7 +7,9 @@ extension Projector {
     mutating func addIndex(
         _ property: FoldedEntity.Property, _ field: EncodedField, _ entry: RawSpan
     ) throws {
-        guard property.indexHolds(field) else { return }
+        guard property.indexHolds(field), !pending.lacks(property.number, of: change.object) else {
+            return
+        }
         try setIndexKey(property, field, entry)
         index.add(indexKeys.bytes)
     }
@@ -15,7 +17,9 @@ extension Projector {
     mutating func removeIndex(
         _ property: FoldedEntity.Property, _ field: EncodedField, _ entry: RawSpan
     ) throws {
-        guard property.indexHolds(field) else { return }
+        guard property.indexHolds(field), !pending.lacks(property.number, of: change.object) else {
+            return
+        }
         try setIndexKey(property, field, entry)
         removals.append((projection.tables.index, indexKeys.bytes))
     }

@@ -14,7 +14,7 @@ extension Projector {
         entity = nil
         // Before the first entry there is nothing to be found by an index.
         guard sequence > SequenceNumber(1) else { return }
-        for move in moves(from: before) where !move.isEmpty {
+        for move in moves(from: before) where !move.isEmpty && !pending.isAll(of: move) {
             try reindex(move, in: transaction)
         }
     }
@@ -39,9 +39,11 @@ extension Projector {
     private mutating func reindex(
         _ move: IndexMove, in transaction: borrowing some Reading & ~Copyable
     ) throws {
-        let state = state
+        let (state, work) = (state, work)
+        try work?.begin(move.entity.number, projection.tables.rows, in: transaction)
         try state.forEachRow(of: move.entity.number, before: sequence, in: transaction) {
             object, row, bytes in
+            try work?.reach(object)
             do throws(DecodingFailure) {
                 try move.entity.layout.withFields(move.slotCount, row, bytes) {
                     (row, bytes) throws(DecodingFailure) in
@@ -60,7 +62,7 @@ extension Projector {
         for item in move.items {
             let field = try row.field(item.slot, in: bytes)
             let (had, has) = (item.had(field), item.has(field))
-            guard had != has else { continue }
+            guard had != has, !pending.lacks(item.property, of: object) else { continue }
             try indexKeys.set(item.property, field, in: bytes, object)
             if has {
                 index.add(indexKeys.bytes)
@@ -76,6 +78,15 @@ extension Projector {
         where try indexKeys.set(constraint, row, bytes, object) {
             removals.append((projection.tables.index, indexKeys.bytes))
         }
+    }
+}
+
+extension PendingIndexes {
+    /// Whether nothing is to be done now, because every index of a move has no records and gets none.
+    fileprivate func isAll(of move: IndexMove) -> Bool {
+        let last = ObjectID(entity: move.entity.number, number: 0)
+        return move.compoundsAdded.isEmpty && move.compoundsDropped.isEmpty
+            && move.items.allSatisfy { lacks($0.property, of: last) }
     }
 }
 

@@ -20,6 +20,10 @@ struct Projector<State: PriorState> {
     var fields: [RowField] = []
     var ages: [UInt64] = []
     var indexKeys = IndexKeyWriter()
+    /// The indexes that are being built.
+    var pending = PendingIndexes()
+    /// Told of every object that is looked at because a model is set.
+    var work: LongWork?
     private(set) var change = EncodedChange()
     var entity: FoldedEntity?
     /// The inserts that the entry begins with.

@@ -166,6 +166,44 @@ extension PutBatch {
         }
         return found.sorted { $0.object < $1.object }
     }
+
+    /// The objects that have a value in common with one of another batch of index records, which are
+    /// sorted: each with that object. Records there of `objects` do not count.
+    func valuesShared(
+        with others: PutBatch, except objects: Set<ObjectID>
+    ) throws(LMDBError) -> [(object: ObjectID, first: ObjectID)] {
+        let (all, theirs) = (bytes.span.bytes, others.bytes.span.bytes)
+        var found: [(object: ObjectID, first: ObjectID)] = []
+        for record in records {
+            let valueEnd = record.keyEnd - StoreKey.objectSize
+            let value = all.extracting(record.start..<valueEnd)
+            var reader = KeyReader(at: valueEnd)
+            let object = try reader.object(all)
+            var (lower, upper) = (0, others.records.count)
+            while lower < upper {
+                let middle = (lower + upper) / 2
+                let other = others.records[middle]
+                if theirs.extracting(other.start..<other.keyEnd).precedes(value) {
+                    lower = middle + 1
+                } else {
+                    upper = middle
+                }
+            }
+            while lower < others.records.count {
+                let other = others.records[lower]
+                let end = other.keyEnd - StoreKey.objectSize
+                guard theirs.extracting(other.start..<end).hasSameBytes(as: value) else { break }
+                var reader = KeyReader(at: end)
+                let holder = try reader.object(theirs)
+                if !objects.contains(holder) {
+                    found.append((object, holder))
+                    break
+                }
+                lower += 1
+            }
+        }
+        return found
+    }
 }
 
 // MARK: - Merging

@@ -16,9 +16,14 @@ final class ScratchStore {
     private let environment: Environment
     private var projection: Projection
     private var recentTimes: [Int64?] = []
+    private let pending: PendingIndexes
 
+    /// - Parameters:
+    ///   - schema: The model to begin with.
+    ///   - pending: Indexes that are to have as much as those of another store.
     /// - Throws: ``Failure``.
-    init(_ schema: Schema) throws {
+    init(_ schema: Schema, _ pending: PendingIndexes) throws {
+        self.pending = pending
         do {
             folder = try ScratchFolder(for: "verify")
             environment = try Environment.open(
@@ -39,8 +44,9 @@ final class ScratchStore {
     func fold(_ entries: [JournalEntry]) throws {
         do {
             (projection, recentTimes) = try environment.write {
-                [projection, recentTimes] transaction in
+                [projection, recentTimes, pending] transaction in
                 var projector = Projector(StoredState(projection), recentTimes: recentTimes)
+                projector.pending = pending
                 for entry in entries { try projector.fold(entry, in: transaction) }
                 return (projector.projection, projector.recentTimes)
             }

@@ -5,7 +5,8 @@ internal import DaybookObjectModel
 extension Store {
     /// Clears the projection and folds the journal again from its first entry.
     ///
-    /// The tables come out byte for byte as they were, unless they were damaged. Readers see the
+    /// The tables come out byte for byte as they were, unless they were damaged, or an index was being
+    /// built, which is complete afterwards. Readers see the
     /// old ones until the rebuild is done.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` at the first entry that cannot be
@@ -33,6 +34,7 @@ extension StoreParts {
     /// Clears the tables and folds the journal into them.
     fileprivate func rebuildProjection(in transaction: borrowing WriteTransaction) throws {
         for table in tables.projection { try transaction.clear(table) }
+        try StoreMetadata.setPendingIndexes(PendingIndexes(), tables.meta, in: transaction)
         var projector = Projector(StoredState(projection))
         try journal.entries(from: SequenceNumber(1), through: nil, in: transaction) {
             try projector.fold($0, in: transaction)

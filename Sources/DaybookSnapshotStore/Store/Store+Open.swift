@@ -125,7 +125,11 @@ extension Store {
     package static func open(
         at path: String, model: ManagedObjectModel? = nil, options: StoreOptions = StoreOptions()
     ) throws -> Store {
-        try open(at: path, model: model, options: options, modelSource: .both)
+        let store = try open(at: path, model: model, options: options, modelSource: .both)
+        if model != nil, options.indexes == .immediate, !options.isReadOnly {
+            try store.buildIndexes(options.work)
+        }
+        return store
     }
 
     /// Where the model of a store is read from.

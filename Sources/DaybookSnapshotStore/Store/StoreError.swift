@@ -67,6 +67,7 @@ public struct StoreError: Error, Sendable {
             case unsupportedFileSystem, inputOutput, generation, unsettled
             case noSuchStore, noSuchConfiguration, assignment, crossStoreRelationship, coordinator
             case tagName, noSuchTag, replaced, pendingChanges, unreadableValue, modelSuperseded
+            case cancelled
         }
 
         private let wrapped: Wrapped
@@ -105,6 +106,8 @@ public struct StoreError: Error, Sendable {
         /// Another program has changed the model in a way that the model of this one does not allow
         /// for. It may go on reading.
         public static let modelSuperseded = Code(.modelSuperseded)
+        /// The caller has ended the work.
+        public static let cancelled = Code(.cancelled)
         /// The model is inconsistent.
         public static let model = Code(.model)
         /// Others have changed the same data meanwhile.

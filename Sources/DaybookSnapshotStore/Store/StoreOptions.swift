@@ -43,8 +43,16 @@ package struct StoreOptions: Sendable {
     /// The names under which the store has what the model has under others, besides those that the
     /// model tells.
     package var matching: ModelMatching
+    /// When indexes are built that a new model wants.
+    package var indexes = IndexBuilding.immediate
     /// How long to wait for other processes.
     package var waiting: Waiting
+    /// Told now and then how far a migration has come that looks at every object of an entity.
+    package var work: WorkHandler?
+
+    /// Takes how much is done, and of how much. What it throws ends the work and is thrown on; the store
+    /// is unchanged then. It may be called on another thread.
+    package typealias WorkHandler = @Sendable (_ done: Int64, _ total: Int64) throws -> Void
 
     /// Options with the default values.
     package init(
@@ -53,7 +61,8 @@ package struct StoreOptions: Sendable {
         clock: @escaping @Sendable () -> Int64 = StoreOptions.systemClock,
         makeUUID: @escaping @Sendable () -> UUID = { UUID() },
         verification: Verification = .off, migration: MigrationPolicy = .compatible,
-        matching: ModelMatching = ModelMatching(), waiting: Waiting = .usual
+        matching: ModelMatching = ModelMatching(), waiting: Waiting = .usual,
+        work: WorkHandler? = nil
     ) {
         self.initialMapSize = initialMapSize
         self.durability = durability
@@ -64,6 +73,7 @@ package struct StoreOptions: Sendable {
         self.migration = migration
         self.matching = matching
         self.waiting = waiting
+        self.work = work
     }
 
     /// The system's time in microseconds since 1970.

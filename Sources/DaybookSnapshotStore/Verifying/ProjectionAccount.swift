@@ -21,6 +21,7 @@ internal import DaybookObjectModel
 /// not show where they differ: when there is a remainder, the caller compares record by record.
 final class ProjectionAccount {
     private let projection: Projection
+    private let pending: PendingIndexes
     private let keyed: Hasher
     /// The projector, kept for its buffers; nil while it is in use.
     private var projector: Projector<CountedState>?
@@ -34,8 +35,9 @@ final class ProjectionAccount {
     /// How many records were found in the tables.
     private(set) var count = 0
 
-    init(_ projection: Projection) {
+    init(_ projection: Projection, _ pending: PendingIndexes) {
         self.projection = projection
+        self.pending = pending
         var generator = SystemRandomNumberGenerator()
         var hasher = Hasher()
         hasher.combine(generator.next() as UInt64)
@@ -121,6 +123,7 @@ final class ProjectionAccount {
         do {
             var projector =
                 self.projector.take() ?? Projector(CountedState(projection, self))
+            projector.pending = pending
             try projector.count(entry, to: self, in: transaction)
             self.projector = projector
         } catch let error as StoreError where error.code == .corrupt {

@@ -110,6 +110,7 @@ extension VerifyReport {
 private struct Verification {
     private let store: Store
     private let checkpoint: Checkpoint?
+    private var pending = PendingIndexes()
     private(set) var report: VerifyReport
 
     private var parts: StoreParts { store.parts }
@@ -154,7 +155,7 @@ private struct Verification {
     ) throws {
         let isSoundSoFar = report.findings.isEmpty
         do {
-            let scratch = try ScratchStore(store.schema)
+            let scratch = try ScratchStore(store.schema, pending)
             let folded = try fold(into: scratch, in: transaction, progress)
             if folded == report.head {
                 try compare(with: scratch, in: transaction, progress)
@@ -195,6 +196,11 @@ private struct Verification {
             _ = try StoreMetadata.userValues(meta, in: transaction)
         } catch let error as StoreError where error.code == .corrupt {
             report.add(.metadata, "meta, '\(StoreMetadata.Name.userValues)'", error.message)
+        }
+        do {
+            pending = try StoreMetadata.pendingIndexes(meta, in: transaction)
+        } catch let error as StoreError where error.code == .corrupt {
+            report.add(.metadata, "meta, '\(StoreMetadata.Name.pendingIndexes)'", error.message)
         }
         do {
             _ = try StoreMetadata.cursors(meta, in: transaction)
@@ -263,7 +269,7 @@ private struct Verification {
         in transaction: borrowing ReadTransaction, _ progress: (String, Double) -> Void
     ) throws -> ProjectionAccount {
         var findings: [JournalFinding] = []
-        let account = ProjectionAccount(parts.projection)
+        let account = ProjectionAccount(parts.projection, pending)
         report.head = try lastEntry(in: transaction)
         try parts.journal.verify(
             in: transaction, { findings.append($0) },

@@ -277,4 +277,59 @@ private final class SharedFile {
             #expect(Set(names) == ["Ada", "Bob"])
         }
     }
+
+    @Test func `opening with another model reports its progress and can be cancelled`() throws {
+        let folder = try TemporaryDirectory()
+        let url = folder.url.appendingPathComponent("s.daybook")
+        func model(indexed: Bool) -> ManagedObjectModel {
+            ManagedObjectModel(entities: [
+                EntityDescription(
+                    name: "A",
+                    attributes: [
+                        AttributeDescription(name: "x", type: .string, isIndexed: indexed)
+                    ])
+            ])
+        }
+        let old = try PersistentContainer(url, managedObjectModel: model(indexed: false))
+        let entity = try #require(
+            old.persistentStoreCoordinator.managedObjectModel.entitiesByName["A"])
+        let head = try old.performAndSave { context in
+            for number in 0..<10 {
+                let object = ManagedObject(entity: entity, insertInto: context)
+                object.setValue("\(number)", forKey: "x")
+            }
+        }
+        var options = PersistentStoreOptions()
+        let cancelled = Progress(totalUnitCount: 0)
+        cancelled.cancel()
+        options.migrationProgress = cancelled
+
+        let refusal = #expect(throws: StoreError.self) {
+            try PersistentContainer(
+                url, managedObjectModel: model(indexed: true), options: options)
+        }
+        let progress = Progress(totalUnitCount: 0)
+        options.migrationProgress = progress
+        let new = try PersistentContainer(
+            url, managedObjectModel: model(indexed: true), options: options)
+
+        #expect(refusal?.code == .cancelled)
+        #expect(progress.completedUnitCount == progress.totalUnitCount)
+        #expect(progress.totalUnitCount > 0)
+        #expect(try new.persistentStoreCoordinator.persistentStores[0].head() == head.next)
+    }
+}
+
+extension PersistentContainer {
+    /// Saves what `body` does.
+    fileprivate func performAndSave(
+        _ body: (ManagedObjectContext) throws -> Void
+    ) throws -> SequenceNumber {
+        let context = newBackgroundContext()
+        try context.performAndWait {
+            try body(context)
+            try context.save()
+        }
+        return try persistentStoreCoordinator.persistentStores[0].head()
+    }
 }

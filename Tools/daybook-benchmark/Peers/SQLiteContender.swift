@@ -271,3 +271,71 @@ final class SQLiteContender: Contender {
         PRAGMA mmap_size = 4294967296; PRAGMA temp_store = MEMORY; PRAGMA busy_timeout = 10000;
         """
 }
+
+extension SQLiteContender: Migrates {
+    static func migrate(_ folder: URL, _ change: ModelChange, _ number: Int) throws -> Double {
+        try Stopwatch.seconds {
+            let database = try open(folder)
+            defer { sqlite3_close_v2(database) }
+            try execute(change.statements(number), database)
+        }
+    }
+
+    static func count(in folder: URL, after change: ModelChange, _ number: Int) throws -> Int {
+        let database = try open(folder)
+        defer { sqlite3_close_v2(database) }
+        let statement = try prepare("SELECT count(*) FROM contact", database)
+        defer { sqlite3_finalize(statement) }
+        guard sqlite3_step(statement) == SQLITE_ROW else { return 0 }
+        return Int(sqlite3_column_int64(statement, 0))
+    }
+
+    private static func open(_ folder: URL) throws -> OpaquePointer? {
+        let path = folder.appendingPathComponent("contacts.sqlite").path
+        var opened: OpaquePointer?
+        let status = sqlite3_open_v2(
+            path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
+        guard status == SQLITE_OK else {
+            throw PeerFailure("sqlite3_open_v2", String(cString: sqlite3_errstr(status)))
+        }
+        try execute(settings, opened)
+        return opened
+    }
+}
+
+extension ModelChange {
+    fileprivate func statements(_ number: Int) -> String {
+        switch self {
+        case .index: "CREATE INDEX contact_name ON contact(name)"
+        case .attribute:
+            """
+            BEGIN IMMEDIATE;
+            ALTER TABLE contact ADD COLUMN remark\(number) TEXT;
+            ALTER TABLE audit ADD COLUMN old_remark\(number) TEXT;
+            ALTER TABLE audit ADD COLUMN new_remark\(number) TEXT;
+            DROP TRIGGER contact_inserted; DROP TRIGGER contact_updated; DROP TRIGGER contact_deleted;
+            \(Self.trigger("inserted", "INSERT", old: false, new: true, number))
+            \(Self.trigger("updated", "UPDATE", old: true, new: true, number))
+            \(Self.trigger("deleted", "DELETE", old: true, new: false, number))
+            COMMIT;
+            """
+        }
+    }
+
+    private static func trigger(
+        _ name: String, _ event: String, old: Bool, new: Bool, _ number: Int
+    ) -> String {
+        let columns =
+            ["name", "mail", "address", "age", "balance"] + (1...number).map { "remark\($0)" }
+        let sides = (old ? ["old"] : []) + (new ? ["new"] : [])
+        let names = sides.flatMap { side in columns.map { "\(side)_\($0)" } }
+        let values = sides.flatMap { side in columns.map { "\(side).\($0)" } }
+        return """
+            CREATE TRIGGER contact_\(name) AFTER \(event) ON contact BEGIN
+                INSERT INTO audit(entry, contact, \(names.joined(separator: ", ")))
+                VALUES ((SELECT max(id) FROM entry), \(new ? "new" : "old").id,
+                    \(values.joined(separator: ", ")));
+            END;
+            """
+    }
+}

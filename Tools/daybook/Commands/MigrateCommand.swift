@@ -1,6 +1,7 @@
 import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
+import Synchronization
 
 /// `daybook migrate STORE --model FILE`: bring a store to another model by an entry.
 struct MigrateCommand: Command {
@@ -10,6 +11,8 @@ struct MigrateCommand: Command {
     private let renames = RepeatedOption(
         "--rename", "OLD=NEW", .text,
         "An entity or property that has another name: Person=Employee, or Employee.name=title.")
+    private let defersIndexes = Flag(
+        "--defer-indexes", "Build new indexes later: by 'migrate' once more without this.")
     private let isDry = Flag(
         "--dry-run", short: "-n", "Show the steps without taking them.")
     private let author = Option("--author", short: "-a", "A", .text, "The author of the entry.")
@@ -22,7 +25,10 @@ struct MigrateCommand: Command {
                 The steps from the store's model to the new one are worked out, shown, and become
                 one entry of the journal. No stored object is rewritten, so most steps take the
                 same time whatever the store holds; only building an index and looking for
-                objects that a stricter model does not allow read the objects concerned.
+                objects that a stricter model does not allow read the objects concerned. An
+                interruption leaves the store as it was. --defer-indexes puts indexes off:
+                queries read all objects until 'daybook migrate' without it, or a program that
+                opens the store, has built them; other programs save meanwhile.
 
                 What was renamed is told by --rename, or by "renamingIdentifier" in the model.
                 Anything else that has another name is removed and added: removed values stay in
@@ -31,7 +37,7 @@ struct MigrateCommand: Command {
                 Programs with the older model go on reading, and, after the steps that are marked
                 compatible, writing.
                 """,
-            arguments: [store, model, renames, isDry, author, note],
+            arguments: [store, model, renames, defersIndexes, isDry, author, note],
             examples: [
                 .init("daybook migrate iso.daybook --model new.json --dry-run", "See the steps"),
                 .init(
@@ -52,9 +58,16 @@ struct MigrateCommand: Command {
         options.migration = .automatic
         options.matching = try matching(arguments[renames])
         options.isReadOnly = arguments[isDry]
+        options.indexes = arguments[defersIndexes] ? .deferred : .immediate
+        let progress = Mutex(console.progress("Looking at objects, percent", of: 100))
+        defer { progress.withLock { $0.finish() } }
+        options.work = { done, total in
+            progress.withLock { $0.reach(Int(100 * done / max(1, total))) }
+        }
         let outcome = try Store.migrate(
             at: arguments[store], to: description, options: options, author: arguments[author],
             note: arguments[note], isDry: arguments[isDry])
+        progress.withLock { $0.finish() }
         try show(outcome, arguments[store], isDry: arguments[isDry], console)
         return arguments[isDry] && !outcome.steps.isEmpty ? .finding : .success
     }

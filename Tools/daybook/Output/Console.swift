@@ -146,7 +146,7 @@ final class Console {
     }
 
     /// Starts to show the progress of long work.
-    func progress(_ label: String, of total: Int? = nil) -> Progress {
+    func progress(_ label: String, of total: Int? = nil) -> sending Progress {
         let isShown = !isQuiet && SystemCall.isTerminal(.errors)
         return Progress(
             label, of: total, columns: isShown ? SystemCall.columns(of: .errors) ?? 80 : nil)

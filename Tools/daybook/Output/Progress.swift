@@ -32,6 +32,11 @@ final class Progress {
         show()
     }
 
+    /// Counts steps as finished up to a number of them.
+    func reach(_ steps: Int) {
+        advance(by: steps - count)
+    }
+
     /// Removes the line.
     func finish() {
         guard shown != nil else { return }

@@ -1,0 +1,78 @@
+internal import DaybookLMDB
+internal import DaybookObjectModel
+internal import Synchronization
+
+/// Work on every object of some entities, which tells how far it has come and can be ended.
+///
+/// It is counted in object numbers: an entity counts as many as its greatest.
+final class LongWork: Sendable {
+    private let handler: StoreOptions.WorkHandler?
+    private let state = Mutex(State())
+
+    private struct State {
+        var total: Int64 = 0
+        /// How much of the total belongs to walks that have not begun.
+        var expected: Int64 = 0
+        /// What earlier walks came to.
+        var done: Int64 = 0
+        /// What the walk that has begun comes to.
+        var current: Int64 = 0
+        var calls = 0
+    }
+
+    init(_ handler: StoreOptions.WorkHandler?) {
+        self.handler = handler
+    }
+
+    /// Adds a walk that is to come.
+    func expect(
+        _ entity: EntityNumber, _ rows: Table, in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        guard handler != nil else { return }
+        let count = Int64(try rows.numberMaximum(of: entity, in: transaction))
+        state.withLock { state in
+            state.total += count
+            state.expected += count
+        }
+    }
+
+    /// Begins a walk, when the last one is done.
+    func begin(
+        _ entity: EntityNumber, _ rows: Table, in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        guard handler != nil else { return }
+        let count = Int64(try rows.numberMaximum(of: entity, in: transaction))
+        state.withLock { state in
+            state.done += state.current
+            state.current = count
+            state.total += max(0, count - state.expected)
+            state.expected = max(0, state.expected - count)
+        }
+        try report(state.withLock(\.done))
+    }
+
+    /// Counts the objects of the walk up to one.
+    ///
+    /// - Throws: What the handler throws to end the work.
+    func reach(_ object: ObjectID) throws {
+        guard handler != nil else { return }
+        let done: Int64? = state.withLock { state in
+            state.calls += 1
+            return state.calls % Self.interval == 0 ? state.done + Int64(object.number) : nil
+        }
+        if let done { try report(done) }
+    }
+
+    /// Counts everything as done.
+    func finish() throws {
+        guard handler != nil, state.withLock(\.total) > 0 else { return }
+        try report(state.withLock(\.total))
+    }
+
+    private func report(_ done: Int64) throws {
+        try handler?(done, state.withLock(\.total))
+    }
+
+    /// How many objects are looked at between two reports.
+    private static let interval = 1024
+}

@@ -1,0 +1,144 @@
+internal import DaybookJournalLog
+internal import DaybookLMDB
+package import DaybookObjectModel
+
+extension Store {
+    /// The names of the properties whose index is still being built.
+    ///
+    /// - Complexity: O(1) while there are none.
+    package func pendingIndexes() throws -> [String] {
+        try reading { transaction in
+            let pending = try StoreMetadata.pendingIndexes(parts.tables.meta, in: transaction)
+            if pending.isEmpty { return [] }
+            let schema = try models.inForce(in: transaction).parts.projection.schema
+            return schema.indexedProperties.filter { pending.contains($0.number) }.map(\.name)
+        }
+    }
+
+    /// Whether queries cannot use the index of a property, because it is still being built.
+    package func isPending(_ property: SchemaProperty) throws -> Bool {
+        try reading { transaction in
+            try StoreMetadata.pendingIndexes(parts.tables.meta, in: transaction)
+                .contains(property.number)
+        }
+    }
+
+    /// Builds the indexes that were put off, a few thousand objects in each write transaction, so that
+    /// others save in between.
+    ///
+    /// What has been built stays when this ends early or the program is killed, and the next call goes
+    /// on from there.
+    ///
+    /// - Parameters:
+    ///   - count: How many objects are taken at a time.
+    ///   - handler: Told after each part how far it has come; what it throws ends the building.
+    /// - Throws: ``StoreError`` when the store cannot be written; what the handler throws.
+    /// - Complexity: O(*n* log *n*) page reads and writes, *n* the number of objects.
+    package func buildIndexes(
+        objectsAtOnce count: Int = 8_192, _ handler: StoreOptions.WorkHandler? = nil
+    ) throws {
+        while try !pendingIndexes().isEmpty {
+            let (parts, models) = (parts, models)
+            let (done, total) = try writing { transaction in
+                let last = try LastCommitState.current(parts, in: transaction)
+                let inForce = try models.inForce(setBy: last.model, in: transaction)
+                let rest = try inForce.parts.extendIndexes(last.pending, by: count, in: transaction)
+                transaction.remember(last.with(rest))
+                return try inForce.parts.progress(of: rest, in: transaction)
+            }
+            try handler?(done, total)
+        }
+    }
+}
+
+extension StoreParts {
+    /// Completes all indexes that are being built.
+    func completeIndexes(
+        after last: LastCommitState, in transaction: borrowing WriteTransaction
+    ) throws -> LastCommitState {
+        var pending = last.pending
+        while !pending.isEmpty {
+            pending = try extendIndexes(pending, by: .max, in: transaction)
+        }
+        return last.with(pending)
+    }
+
+    /// Gives the first index that is being built the records of its next objects.
+    fileprivate func extendIndexes(
+        _ pending: PendingIndexes, by limit: Int, in transaction: borrowing WriteTransaction
+    ) throws -> PendingIndexes {
+        guard let (property, last) = pending.next else { return pending }
+        var records = PutBatch()
+        var keys = IndexKeyWriter()
+        var (count, reached) = (0, last)
+        for entity in entities(indexing: property) where entity.number >= last.entity {
+            guard count < limit, let part = entity.property(property) else { continue }
+            // After the last object, if that was of this entity.
+            let lower =
+                entity.number == last.entity
+                ? StoreKey.object(last) + [0] : StoreKey.entity(entity.number)
+            let upper = StoreKey.end(of: entity.number)
+            try transaction.scan(
+                tables.rows, from: lower.span.bytes, to: upper.span.bytes, order: .ascending
+            ) { key, bytes in
+                var reader = KeyReader()
+                let object = try reader.object(key)
+                try projection.decoding(object) { () throws(DecodingFailure) in
+                    let row = try RowLayout(bytes)
+                    try entity.layout.withFields(part.slot + 1, row, bytes) {
+                        (row, bytes) throws(DecodingFailure) in
+                        let field = try row.field(part.slot, in: bytes)
+                        guard part.indexHolds(field) else { return }
+                        try keys.set(property, field, in: bytes, object)
+                        records.add(keys.bytes)
+                    }
+                }
+                (count, reached) = (count + 1, object)
+                return count < limit ? .proceed : .stop
+            }
+        }
+        try records.write(to: tables.index, in: transaction)
+        var rest = pending
+        rest.set(property, reached: count < limit ? nil : reached)
+        try StoreMetadata.setPendingIndexes(rest, tables.meta, in: transaction)
+        return rest
+    }
+
+    private func entities(indexing property: PropertyNumber) -> [FoldedEntity] {
+        projection.schema.entities.map(\.number).sorted()
+            .compactMap { projection.foldedEntity($0) }
+            .filter { $0.property(property)?.isIndexed == true }
+    }
+
+    /// How far the index being built has come, in object numbers of its entities.
+    fileprivate func progress(
+        of pending: PendingIndexes, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> (done: Int64, total: Int64) {
+        guard let (property, reached) = pending.next else { return (1, 1) }
+        var (done, total): (Int64, Int64) = (0, 0)
+        for entity in entities(indexing: property) {
+            let count = Int64(try tables.rows.numberMaximum(of: entity.number, in: transaction))
+            total += count
+            if entity.number < reached.entity { done += count }
+            if entity.number == reached.entity { done += Int64(reached.number) }
+        }
+        return (done, total)
+    }
+}
+
+extension Schema {
+    /// The properties that have an index, each once.
+    fileprivate var indexedProperties: [SchemaProperty] {
+        var seen: Set<PropertyNumber> = []
+        return entities.flatMap(\.indexedSlots).filter { seen.insert($0.number).inserted }
+    }
+
+    /// The plain indexes that this model has and an earlier one had not, which may be built later:
+    /// nothing but queries looks at them.
+    func deferrableIndexes(since before: Schema) -> [PropertyNumber] {
+        indexedProperties.filter { property in
+            !property.isUnique && before.property(property.number)?.isIndexed != true
+        }
+        .map(\.number)
+    }
+}
