@@ -104,12 +104,9 @@ extension Simulation {
         }
         if let ids {
             // Lists that are changed here are read again, whatever is told of.
-            let hidden = hiddenEdits(index)
             for id in Set(sights[index].mine.keys).subtracting(ids) {
                 rebaseOntoHead(id, index, head, ofGone: true) {
-                    $0.isList
-                        && (sight.mine[id]?[$0.name] != sight.seen[id]?[$0.name]
-                            || hidden.contains(["\(id)", $0.name]))
+                    $0.isList && sight.mine[id]?[$0.name] != sight.seen[id]?[$0.name]
                 }
             }
         }

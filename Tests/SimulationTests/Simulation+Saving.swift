@@ -216,6 +216,10 @@ extension Simulation {
         _ forecast: Forecast, _ policy: MergePolicy, from child: Int, _ parent: Int
     ) throws {
         var before = view(parent)
+        // What was found gone in the parent is looked for again.
+        for id in sights[child].deleted.intersection(sights[parent].gone) {
+            before[id] = under(parent)[id]
+        }
         let wasConsistent = isConsistent(parent) && isConsistent(child)
         var expected = forecast.world
         for cell in forecast.told {
