@@ -277,14 +277,10 @@ extension [Change] {
             index += 1
         }
         guard index < ours.count else { return true }
-        var positions = GraphTable()
-        for (index, other) in others.enumerated() {
-            positions.set(GraphID(store: 0, object: other.object), to: index)
-        }
-        return indices.allSatisfy { index in
-            let object = self[index].object
-            guard let position = positions[GraphID(store: 0, object: object)] else { return false }
-            return others[position].object == object && fit(self[index], others[position])
+        let indexed = others.indices.map { (others[$0].object, $0) }
+        let positions = Dictionary(indexed, uniquingKeysWith: { _, last in last })
+        return allSatisfy { change in
+            positions[change.object].map { fit(change, others[$0]) } ?? false
         }
     }
 }

@@ -29,7 +29,7 @@ struct NetChange {
     private(set) var kind: Kind
     /// How many changes of the object lie between base and cursor in the list, rewound ones counting
     /// back.
-    // Derived from places in the list, this would take those of all the object's changes, since an
+    // Derived from indices in the list, this would take those of all the object's changes, since an
     // undo over the last one has to know whether others are left; and they would move with every step
     // that is forgotten, put below or rewritten. As a number it costs an addition for each change.
     fileprivate var distance: Int
@@ -94,34 +94,44 @@ struct NetChanges {
     /// new objects come out in the order of their numbers, which is that of an entry.
     private struct Group {
         var items: [NetChange] = []
-        var places = GraphTable()
+        /// Where the objects' net changes are, by the words of the objects.
+        var indices: [UInt64: Int32] = [:]
 
-        /// - Returns: The place of the object's net change; nil when it is clean.
+        /// - Returns: The index of the object's net change; nil when it is clean.
         mutating func append(
             _ object: ManagedObject, _ change: Change, _ move: Move, isEmpty: Bool
         ) -> Int? {
-            guard let place = places.insert(object.graphID, at: items.count) else {
+            guard let index = Self.claim(&indices[object.graphID.word], items.count) else {
                 let item = NetChange(object, change, move, isEmpty: isEmpty)
                 items.append(consume item)
                 return items.count - 1
             }
-            items[place].follow(with: change, move)
+            items[index].follow(with: change, move)
             // Undo may go on with the instance that a record had before it was deleted and came back.
-            if items[place].object !== object { items[place].object = object }
-            guard !items[place].isClean else {
+            if items[index].object !== object { items[index].object = object }
+            guard !items[index].isClean else {
                 remove(object.graphID)
                 return nil
             }
-            return place
+            return index
+        }
+
+        /// Sets an index that is not known yet.
+        ///
+        /// - Returns: The index that is known; nil when there was none.
+        private static func claim(_ index: inout Int32?, _ next: Int) -> Int? {
+            if let index { return Int(index) }
+            index = Int32(next)
+            return nil
         }
 
         /// Puts the last net change in the place of the removed one.
         mutating func remove(_ id: GraphID) {
-            guard let place = places.remove(id), let last = items.popLast(),
-                place < items.count
+            guard let index = indices.removeValue(forKey: id.word), let last = items.popLast(),
+                index < items.count
             else { return }
-            items[place] = last
-            places.set(last.object.graphID, to: place)
+            items[Int(index)] = last
+            indices[last.object.graphID.word] = index
         }
     }
 
@@ -150,14 +160,14 @@ struct NetChanges {
 
     /// What is pending for an object.
     subscript(id: GraphID) -> NetChange? {
-        guard let (group, place) = place(of: id) else { return nil }
-        return groups[group].items[place]
+        guard let (group, index) = index(of: id) else { return nil }
+        return groups[group].items[index]
     }
 
-    private func place(of id: GraphID) -> (group: Int, place: Int)? {
+    private func index(of id: GraphID) -> (group: Int, index: Int)? {
         let group = Int(id.object.entity.rawValue)
-        guard group < groups.count, let place = groups[group].places[id] else { return nil }
-        return (group, place)
+        guard group < groups.count, let index = groups[group].indices[id.word] else { return nil }
+        return (group, Int(index))
     }
 
     // MARK: - Moving the cursor
@@ -169,12 +179,12 @@ struct NetChanges {
         var annihilated: [ManagedObject] = []
         makeRoom(for: changes)
         let changes = changes.span
-        for index in changes.indices {
-            let object = changes[index].object
+        for number in changes.indices {
+            let object = changes[number].object
             let group = makeGroup(object.graphID.object.entity)
-            let place = groups[group].append(
-                object, changes[index].change, move, isEmpty: changes[index].change.isEmpty)
-            if let place, groups[group].items[place].isAnnihilated { annihilated.append(object) }
+            let index = groups[group].append(
+                object, changes[number].change, move, isEmpty: changes[number].change.isEmpty)
+            if let index, groups[group].items[index].isAnnihilated { annihilated.append(object) }
         }
         return annihilated
     }
@@ -187,8 +197,8 @@ struct NetChanges {
         _ change: Change, of object: ManagedObject, _ move: Move
     ) -> NetChange.Kind? {
         let group = makeGroup(object.graphID.object.entity)
-        let place = groups[group].append(object, change, move, isEmpty: change.isEmpty)
-        return place.map { groups[group].items[$0].kind }
+        let index = groups[group].append(object, change, move, isEmpty: change.isEmpty)
+        return index.map { groups[group].items[$0].kind }
     }
 
     /// Takes in edits that take others back, all of which change something.
@@ -199,12 +209,12 @@ struct NetChanges {
     ) -> NetChange.Kind? {
         let group = makeGroup(object.graphID.object.entity)
         let count = groups[group].items.count
-        guard let place = groups[group].append(object, change, .back, isEmpty: false) else {
+        guard let index = groups[group].append(object, change, .back, isEmpty: false) else {
             return nil
         }
         // Of an object that was there before it is not known what has been done besides.
-        if place == count { groups[group].items[place].takenBack = edits }
-        return groups[group].items[place].kind
+        if index == count { groups[group].items[index].takenBack = edits }
+        return groups[group].items[index].kind
     }
 
     /// Makes room for changes that come at once and are mostly of one entity.
@@ -214,7 +224,7 @@ struct NetChanges {
         // Else the room grows with what is put in, for all that comes little by little.
         guard changes.count > groups[group].items.count else { return }
         groups[group].items.reserveCapacity(groups[group].items.count + changes.count)
-        groups[group].places.reserve(changes.count)
+        groups[group].indices.reserveCapacity(groups[group].indices.count + changes.count)
     }
 
     private mutating func makeGroup(_ entity: EntityNumber) -> Int {
@@ -229,9 +239,9 @@ struct NetChanges {
     ///
     /// - Returns: Whether the object has become clean by that.
     mutating func forget(_ id: GraphID, _ distance: Int) -> Bool {
-        guard let (group, place) = place(of: id) else { return false }
-        groups[group].items[place].distance -= distance
-        guard groups[group].items[place].isClean else { return false }
+        guard let (group, index) = index(of: id) else { return false }
+        groups[group].items[index].distance -= distance
+        guard groups[group].items[index].isClean else { return false }
         groups[group].remove(id)
         return true
     }
@@ -239,17 +249,17 @@ struct NetChanges {
     /// Follows a change that the list has forgotten while what it changed stays: the object is dirty
     /// until the next save.
     mutating func keep(_ id: GraphID, _ distance: Int) {
-        guard let (group, place) = place(of: id) else { return }
-        groups[group].items[place].distance -= distance
-        groups[group].items[place].isBeyondUndo = true
+        guard let (group, index) = index(of: id) else { return }
+        groups[group].items[index].distance -= distance
+        groups[group].items[index].isBeyondUndo = true
     }
 
     /// Follows a list that has been forgotten; what was changed stays.
     mutating func keepAll() {
         for group in groups.indices {
-            for place in groups[group].items.indices {
-                groups[group].items[place].distance = 0
-                groups[group].items[place].isBeyondUndo = true
+            for index in groups[group].items.indices {
+                groups[group].items[index].distance = 0
+                groups[group].items[index].isBeyondUndo = true
             }
         }
     }
@@ -258,24 +268,24 @@ struct NetChanges {
 
     /// Puts another net change in place, which starts from where others have brought the object.
     mutating func replace(_ id: GraphID, with change: Change?) {
-        guard let (group, place) = place(of: id) else { return }
-        groups[group].items[place].change = change
+        guard let (group, index) = index(of: id) else { return }
+        groups[group].items[index].change = change
     }
 
     /// Makes what is pending for an object follow it to another identifier.
     mutating func move(_ old: GraphID, to id: GraphID) {
-        guard let (group, place) = place(of: old) else { return }
-        _ = groups[group].places.remove(old)
-        groups[group].places.set(id, to: place)
-        if let change = groups[group].items[place].change {
-            groups[group].items[place].change = Change(
+        guard let (group, index) = index(of: old) else { return }
+        groups[group].indices[old.word] = nil
+        groups[group].indices[id.word] = Int32(index)
+        if let change = groups[group].items[index].change {
+            groups[group].items[index].change = Change(
                 object: id.object, kind: change.kind, cause: change.cause)
         }
     }
 
     /// Forgets an object.
     mutating func remove(_ id: GraphID) {
-        guard let (group, _) = place(of: id) else { return }
+        guard let (group, _) = index(of: id) else { return }
         groups[group].remove(id)
     }
 

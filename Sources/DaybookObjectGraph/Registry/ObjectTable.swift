@@ -50,9 +50,6 @@ struct ObjectTable<Payload> {
         return slot
     }
 
-    /// The key in a slot; 0 when the slot is empty.
-    func key(at slot: Int) -> UInt64 { slots[slot].key }
-
     /// The value for the key in a slot; nil when the slot is empty. It is lent, not copied: looking at a
     /// part of it retains nothing.
     subscript(slot: Int) -> Payload? {
