@@ -73,8 +73,8 @@ package final class Environment: Sendable {
     ///
     /// - Throws: ``LMDBError`` with ``LMDBError/Code/replaced``.
     /// - Complexity: One call to the operating system.
-    package func checkPlace() throws {
-        try core.pair.checkPlace()
+    package func checkIsInPlace() throws {
+        try core.pair.checkIsInPlace()
     }
 
     /// Runs `body` and returns when its writes are durable.

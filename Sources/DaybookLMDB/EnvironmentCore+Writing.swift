@@ -102,7 +102,7 @@ extension EnvironmentCore {
         }
         if state.writes > 0 {
             do {
-                try pair.checkPlace()
+                try pair.checkIsInPlace()
             } catch {
                 mdb_txn_abort(pointer)
                 throw error

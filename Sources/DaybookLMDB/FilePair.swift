@@ -157,7 +157,7 @@ final class FilePair: Sendable {
     /// Refuses when the path no longer leads to the data file.
     ///
     /// - Complexity: One call to the operating system.
-    func checkPlace() throws(LMDBError) {
+    func checkIsInPlace() throws(LMDBError) {
         if isNameless.load(ordering: .relaxed) { return }
         var found = daybook_file()
         switch daybook_look_up(file.path, &found) {

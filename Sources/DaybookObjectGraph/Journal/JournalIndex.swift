@@ -39,16 +39,16 @@ final class JournalIndex {
     // MARK: - Taking in
 
     /// Takes in what one end of a relationship sees of the event that goes on.
-    func note(_ link: RelationLink) { links.note(link) }
+    func record(_ link: RelationLink) { links.record(link) }
 
-    /// Takes in the changes of an event, of which ``note(_:)`` has told already.
+    /// Takes in the changes of an event, of which ``record(_:)`` has told already.
     ///
     /// - Returns: The objects that were inserted since the last save and are no more.
     func append(_ changes: [RecordedChange], _ move: NetChanges.Move) -> [ManagedObject] {
         self.changes.append(changes, move)
     }
 
-    /// Notes that an object is dirty though nothing of it has changed.
+    /// Marks an object as dirty though nothing of it has changed.
     func touch(_ object: ManagedObject) {
         guard changes[object.graphID] == nil else { return }
         let empty = Change(object: object.graphID.object, kind: .update(edits: [], members: []))
@@ -62,12 +62,12 @@ final class JournalIndex {
     func follow(
         _ change: Change, of object: ManagedObject, _ move: NetChanges.Move
     ) -> NetChange.Kind? {
-        note(links: change, of: object)
+        recordLinks(of: change, to: object)
         return changes.append(change, of: object, move)
     }
 
-    private func note(links change: Change, of object: ManagedObject) {
-        change.forEachLink(of: object) { links.note($0) }
+    private func recordLinks(of change: Change, to object: ManagedObject) {
+        change.forEachLink(of: object) { links.record($0) }
     }
 
     // MARK: - Moving the cursor
@@ -113,25 +113,27 @@ final class JournalIndex {
         var passedOver: Set<Int> = []
         self.changes.makeRoom(for: changes)
         let recorded = changes.span
-        var place = recorded.count
-        while place > 0 {
-            place -= 1
-            let object = recorded[place].object
-            switch context.takeBack(recorded[place]) {
+        var index = recorded.count
+        while index > 0 {
+            index -= 1
+            let object = recorded[index].object
+            switch context.takeBack(recorded[index]) {
             case .edits(let back, let edits):
-                if !object.binding.schema.referenceSlots.isEmpty { note(links: back, of: object) }
+                if !object.binding.schema.referenceSlots.isEmpty {
+                    recordLinks(of: back, to: object)
+                }
                 context.settle(object, self.changes.append(back, of: object, takingBack: edits))
-                if recorded[place].change.cause != nil { taken[place].change.cause = nil }
+                if recorded[index].change.cause != nil { taken[index].change.cause = nil }
             case .change(let back, let isAsRecorded):
                 context.settle(object, follow(back, of: object, .back))
                 if !isAsRecorded {
-                    taken[place].change = back.inverse
-                } else if recorded[place].change.cause != nil {
-                    taken[place].change.cause = nil
+                    taken[index].change = back.inverse
+                } else if recorded[index].change.cause != nil {
+                    taken[index].change.cause = nil
                 }
             case .passedOver:
-                passedOver.insert(place)
-                keep(object, recorded[place].distance(isMade: true))
+                passedOver.insert(index)
+                keep(object, recorded[index].distance(isMade: true))
             }
         }
         if !passedOver.isEmpty {
@@ -164,7 +166,7 @@ final class JournalIndex {
     /// Takes out what is pending for an object.
     func clear(_ object: ManagedObject) {
         if let change = changes[object.graphID]?.change {
-            note(links: change.inverse, of: object)
+            recordLinks(of: change.inverse, to: object)
         }
         changes.remove(object.graphID)
     }
@@ -172,10 +174,10 @@ final class JournalIndex {
     /// Puts what is pending for an object on another base, from where it is another change, or none.
     func rebase(_ object: ManagedObject, to change: Change?) {
         guard let before = changes[object.graphID] else { return }
-        if let change = before.change { note(links: change.inverse, of: object) }
+        if let change = before.change { recordLinks(of: change.inverse, to: object) }
         let change = change.flatMap { $0.isEmpty ? nil : $0 }
         changes.replace(object.graphID, with: change)
-        if let change { note(links: change, of: object) }
+        if let change { recordLinks(of: change, to: object) }
     }
 
     /// Takes out everything.

@@ -1,9 +1,9 @@
 /// Where the cursor of a list of steps stood at the last save.
 ///
-/// That is one place for all stores, until one of several refuses a save. The stores that were saved
+/// That is one position for all stores, until one of several refuses a save. The stores that were saved
 /// before it then have a base of their own, until everything is saved.
 struct ListBase {
-    /// A place in the list.
+    /// A position in the list.
     struct Mark {
         /// Where the cursor stood.
         fileprivate(set) var cursor = 0
@@ -45,23 +45,23 @@ struct ListBase {
         for store in stores { own[store] = mark }
     }
 
-    /// Follows steps that come and go to the places that they have now.
-    mutating func follow(_ place: (Int) -> Int) {
-        common.follow(place)
+    /// Follows steps that come and go to the positions that they have now.
+    mutating func follow(_ position: (Int) -> Int) {
+        common.follow(position)
         guard !own.isEmpty else { return }
         own = own.mapValues { mark in
             var mark = mark
-            mark.follow(place)
+            mark.follow(position)
             return mark
         }
     }
 }
 
 extension ListBase.Mark {
-    fileprivate func steps(to place: Int) -> Range<Int> { min(cursor, place)..<max(cursor, place) }
+    fileprivate func steps(to other: Int) -> Range<Int> { min(cursor, other)..<max(cursor, other) }
 
-    fileprivate mutating func follow(_ place: (Int) -> Int) {
-        cursor = place(cursor)
-        count = place(count)
+    fileprivate mutating func follow(_ position: (Int) -> Int) {
+        cursor = position(cursor)
+        count = position(count)
     }
 }

@@ -19,7 +19,7 @@ extension ManagedObjectContext {
                 throw StoreError.undoPending(unread.sequence...unread.sequence)
             }
             let origin = UndoneEntries(entries: unread.sequence...unread.sequence)
-            journal.noteRead(changes, as: origin, in: unread.store)
+            journal.recordRead(changes, as: origin, in: unread.store)
             return true
         } catch {
             journal.dropUnread()

@@ -1,6 +1,6 @@
 import DaybookObjectModel
 
-/// The event being recorded: what has happened to each object since the last one ended.
+/// The current event: what has happened to each object since the last event ended.
 struct OpenEvent {
     private(set) var records: [EventRecord] = []
 
@@ -13,14 +13,14 @@ struct OpenEvent {
         return records.indices.contains(index) ? records[index] : nil
     }
 
-    /// Records that an object is new; what is set in the same event needs no record of its own.
+    /// Records that an object is new; values set in the same event need no record of their own.
     mutating func insert(_ object: ManagedObject) {
         object.eventIndex = Int32(records.count)
         object.undergo(.inserted)
         records.append(EventRecord(object: object, kind: .insert))
     }
 
-    /// Records the value of a property before it is first set.
+    /// Records the value of a property before its first change.
     mutating func touch(_ property: PropertyNumber, _ old: Value, of object: ManagedObject) {
         records[index(of: object)].touch(property, old)
     }
@@ -36,13 +36,13 @@ struct OpenEvent {
             EventRecord.Move(old: first.map(\.old) ?? old, new: new)
     }
 
-    /// Notes that an object is deleted.
+    /// Records that an object is deleted.
     mutating func delete(_ object: ManagedObject, _ values: [Value], because cause: ObjectID?) {
         records[index(of: object)].delete(values, because: cause)
     }
 
-    /// Notes whose deletion has changed an object.
-    mutating func note(cause: ObjectID, of object: ManagedObject) {
+    /// Records the object whose deletion has changed another.
+    mutating func record(cause: ObjectID, of object: ManagedObject) {
         guard object.eventIndex >= 0 else { return }
         records[Int(object.eventIndex)].cause = cause
     }

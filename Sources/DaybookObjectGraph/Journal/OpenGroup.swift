@@ -153,15 +153,15 @@ struct OpenGroup {
     mutating func rewrite(_ transform: (RecordedChange) -> RecordedChange?) {
         var kept: [RecordedChange] = []
         // Where each change, and the end, has moved to.
-        var places: [Int] = []
+        var positions: [Int] = []
         for recorded in group.changes {
-            places.append(kept.count)
+            positions.append(kept.count)
             if let recorded = transform(recorded) { kept.append(recorded) }
         }
-        places.append(kept.count)
+        positions.append(kept.count)
         group.changes = kept
-        for index in levels.indices { levels[index].start = places[levels[index].start] }
-        nested = nested.map { places[$0.lowerBound]..<places[$0.upperBound] }
+        for index in levels.indices { levels[index].start = positions[levels[index].start] }
+        nested = nested.map { positions[$0.lowerBound]..<positions[$0.upperBound] }
             .filter { !$0.isEmpty }
     }
 }

@@ -2,9 +2,9 @@ import DaybookObjectModel
 
 /// Who has joined and left relationships between base and cursor, including the current event.
 ///
-/// A part of the working journal's index, looked up from either end. Reading a collection applies these
-/// to what the store has. Joining and leaving are idempotent, so they stay right whether the store has
-/// them already or not. A member that is back where it was leaves no record: others may move it then.
+/// A part of the working journal's index, found from either end. Reading a collection applies these records
+/// to what the store has. Joining and leaving are idempotent, so it does not matter whether the store has
+/// them already. A member that is back where it was has no record, so that others may move it.
 struct RelationLinks {
     private struct Move {
         let old: Double?
@@ -14,7 +14,7 @@ struct RelationLinks {
     private var moves: [RelationKey: [ObjectID: Move]] = [:]
 
     /// Records that a member goes from one position to another; nil for not being a member.
-    mutating func note(_ link: RelationLink) {
+    mutating func record(_ link: RelationLink) {
         var move = moves[link.key]?[link.member] ?? Move(old: link.old, new: link.new)
         move.new = link.new
         moves[link.key, default: [:]][link.member] = move.old == move.new ? nil : move
@@ -25,7 +25,7 @@ struct RelationLinks {
         moves[key]?.isEmpty == false
     }
 
-    /// Takes the records back from members that have them.
+    /// Takes the records back from members to which they have been applied.
     func takeBack(_ key: RelationKey, from members: inout [ObjectID: Double]) {
         for (member, move) in moves[key] ?? [:] { members[member] = move.old }
     }
@@ -48,7 +48,7 @@ struct RelationLink {
     let old: Double?
     let new: Double?
 
-    /// What the inverse of a stored to-one relationship sees of a new destination.
+    /// How a new destination of a stored to-one relationship changes the inverse.
     static func ofReference(
         _ property: SchemaProperty, of owner: GraphID, from old: ObjectID?, to new: ObjectID?,
         _ body: (RelationLink) -> Void
@@ -66,7 +66,7 @@ struct RelationLink {
         tell(new, nil, 0)
     }
 
-    /// What both ends of a stored to-many relationship see of a member.
+    /// How a member's move changes both ends of a stored to-many relationship.
     static func ofMember(
         _ member: ObjectID, in property: SchemaProperty, of owner: GraphID,
         from old: Double?, to new: Double?, _ body: (RelationLink) -> Void
@@ -85,7 +85,7 @@ struct RelationLink {
 }
 
 extension Change {
-    /// Who joins and leaves relationships by this change, at either end.
+    /// Passes on who joins and who leaves a relationship by this change, at either end.
     func forEachLink(of owner: ManagedObject, _ body: (RelationLink) -> Void) {
         let schema = owner.binding.schema
         guard !schema.referenceSlots.isEmpty || !schema.storedToMany.isEmpty else { return }

@@ -7,7 +7,7 @@ extension StepList {
     mutating func forget(
         _ object: ManagedObject, onlyUnsaved: Bool, _ leaving: Leaving
     ) {
-        let transform: (Place, RecordedChange) -> RecordedChange? = { _, recorded in
+        let transform: (Position, RecordedChange) -> RecordedChange? = { _, recorded in
             let goes = recorded.object === object && !(onlyUnsaved && recorded.isSaved)
             return goes ? nil : recorded
         }
@@ -17,13 +17,13 @@ extension StepList {
     /// Makes the list follow values that others have set.
     mutating func rebase(_ rebases: [ManagedObject: [Rebase]], _ leaving: Leaving) {
         var rebases = rebases
-        let transform: (Place, RecordedChange) -> RecordedChange? = { place, recorded in
+        let transform: (Position, RecordedChange) -> RecordedChange? = { position, recorded in
             guard let index = rebases.index(forKey: recorded.object) else { return recorded }
             var kept: RecordedChange? = recorded
             for number in rebases.values[index].indices {
                 kept = kept.flatMap {
                     rebases.values[index][number].made(
-                        to: $0, place.isSettled, isMade: place.isMade)
+                        to: $0, position.isSettled, isMade: position.isMade)
                 }
             }
             return kept
@@ -34,7 +34,7 @@ extension StepList {
     /// Makes the list follow an object to its current identifier, and forget what it was related to.
     mutating func move(_ object: ManagedObject, from old: GraphID, _ leaving: Leaving) {
         dropReferences(to: [old.object], inStore: old.store, leaving)
-        let transform: (Place, RecordedChange) -> RecordedChange? = { _, recorded in
+        let transform: (Position, RecordedChange) -> RecordedChange? = { _, recorded in
             guard recorded.object === object else { return recorded }
             var rewritten = recorded
             rewritten.change = Change(
@@ -46,10 +46,14 @@ extension StepList {
         rewrite(transform, leaving)
     }
 
-    /// Makes the list as if some objects that others have deleted had never been referred to.
+    /// Rewrites the list as if objects that others have deleted had never been referred to.
     ///
-    /// Objects that were deleted here as well stay: undo brings them back before it comes to what
-    /// refers to them.
+    /// Objects that were deleted here as well stay: undo brings them back before it reaches what refers to
+    /// them.
+    ///
+    /// This is not what ``Change/leaveOut(of:where:unlessTaken:)`` does. That takes back what one change
+    /// begins; here both ends of every change in a chain lose the reference, so that each still starts
+    /// where the one before it ends, and a member that left the list is not to come back either.
     mutating func dropReferences(
         to deleted: Set<ObjectID>, inStore store: UInt32, _ leaving: Leaving
     ) {
@@ -58,7 +62,7 @@ extension StepList {
         guard !lost.isEmpty else { return }
         // The value of a reference before it led to a lost object.
         var earlier: [RelationKey: Value] = [:]
-        let transform: (Place, RecordedChange) -> RecordedChange? = { _, recorded in
+        let transform: (Position, RecordedChange) -> RecordedChange? = { _, recorded in
             guard recorded.object.graphID.store == store else { return recorded }
             var rewritten = recorded
             let entity = recorded.object.binding.schema

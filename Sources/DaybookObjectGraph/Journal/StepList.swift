@@ -5,9 +5,9 @@ import DaybookObjectModel
 ///
 /// Invariants:
 /// - The order is: the groups before the cursor, the open group, the groups after the cursor. The
-///   first two have been made, the last have been taken back.
-/// - A change is marked as saved if it had been made at the last save of its object's store. All in
-///   the groups before the base of that store are.
+///   changes of the first two are in force; those of the last have been taken back.
+/// - A change is marked as saved if it was in force at the last save of its object's store, as all
+///   changes in the groups before that store's base are.
 struct StepList {
     private var groups: [ChangeGroup] = []
     private var cursor = 0
@@ -16,9 +16,9 @@ struct StepList {
     /// How many steps are kept on either side of the cursor; 0 for all.
     private var limit = 0
 
-    /// Told of a change that leaves the list: the object, and how far the change had led from the base
-    /// towards the cursor, which is 1 for one made since the last save, -1 for one from before it
-    /// that was taken back since, and 0 for all others.
+    /// Called for a change that leaves the list, with its object and how far it led from the base towards
+    /// the cursor: 1 if it was made since the last save, -1 if it was saved and has been taken back
+    /// since, otherwise 0.
     typealias Leaving = (ManagedObject, Int) -> Void
 
     // MARK: - Looking
@@ -75,7 +75,7 @@ struct StepList {
         case openGroup
     }
 
-    /// Takes in changes that have been made.
+    /// Adds changes that have been made.
     ///
     /// - Returns: Whether they have become a step.
     mutating func append(
@@ -89,15 +89,15 @@ struct StepList {
         return true
     }
 
-    /// Makes a change a part of a step that has been made; the open group counts as the one after all.
+    /// Adds a change to a step that has been made; the open group counts as the step after all others.
     mutating func append(_ recorded: RecordedChange, toStep step: Int) {
         guard step == openStep else { return groups[step].changes.append(recorded) }
         open.extend(with: recorded)
     }
 
-    /// Puts steps of the past under all others, oldest first.
+    /// Puts steps of the past below all others, oldest first.
     ///
-    /// - Returns: How many of them there was room for.
+    /// - Returns: How many of them the limit allows.
     mutating func insertBelow(_ steps: [ChangeGroup], _ leaving: Leaving) -> Int {
         groups.insert(contentsOf: steps, at: 0)
         cursor += steps.count
@@ -133,7 +133,7 @@ struct StepList {
         if open.end() { closeOpenGroup(leaving) }
     }
 
-    /// Makes the open group a step, if there is something in it.
+    /// Makes the open group a step, unless it is empty.
     mutating func closeOpenGroup(_ leaving: Leaving) { push(open.take(), leaving) }
 
     /// Names the group begun last, or, when none is open, the last step.
@@ -141,32 +141,32 @@ struct StepList {
         if !open.name(name), cursor > 0 { groups[cursor - 1].actionName = name }
     }
 
-    /// Begins the groups, empty, that are open in another list and end there.
+    /// Takes over the groups that are open in another list, without their changes, and ends them there.
     mutating func takeGroups(from other: inout StepList) { open.takeGroups(from: &other.open) }
 
     // MARK: - The cursor
 
-    /// Rewinds the cursor by one step.
+    /// Moves the cursor back over one step.
     mutating func rewind() { cursor -= 1 }
 
-    /// Notes what redo has to make of the step that was just taken back.
-    mutating func noteTakenBack(_ changes: [RecordedChange]) { groups[cursor].changes = changes }
+    /// Records what redo has to make again of the step that was just taken back.
+    mutating func recordTakenBack(_ changes: [RecordedChange]) { groups[cursor].changes = changes }
 
     /// The changes of the nested group that was ended last in the open one; nil when there is none.
     ///
     /// - Precondition: Nothing was changed since it was ended.
     var lastNested: [RecordedChange]? { open.lastNested }
 
-    /// Takes the nested group that was ended last out of the open one.
+    /// Removes the nested group that was ended last from the open one.
     mutating func removeLastNested() { open.removeLastNested() }
 
-    /// Notes what redo has to make of a nested group that was just taken back.
-    mutating func noteNestedTakenBack(_ changes: [RecordedChange]) {
+    /// Records what redo has to make again of a nested group that was just taken back.
+    mutating func recordNestedTakenBack(_ changes: [RecordedChange]) {
         groups.insert(ChangeGroup(changes: changes), at: cursor)
         unsettleAfterCursor()
     }
 
-    /// Moves the cursor over the step that was just made again, or takes that into the open group.
+    /// Moves the cursor over the step that was just made again, or adds the step to the open group.
     mutating func advance(over changes: [RecordedChange], _ leaving: Leaving) {
         guard open.level == 0 else {
             groups.remove(at: cursor)
@@ -178,9 +178,10 @@ struct StepList {
         trim(leaving)
     }
 
-    /// Notes what the step before the cursor has changed, which stands for a saved entry.
-    mutating func noteRead(_ changes: [RecordedChange], as origin: UndoneEntries, in store: UInt32)
-    {
+    /// Records the changes of the step before the cursor, which stands for a saved entry.
+    mutating func recordRead(
+        _ changes: [RecordedChange], as origin: UndoneEntries, in store: UInt32
+    ) {
         groups[cursor - 1].changes = changes
         groups[cursor - 1].unread = nil
         groups[cursor - 1].origins[store] = origin
@@ -198,8 +199,8 @@ struct StepList {
     /// Moves the base to the cursor.
     ///
     /// - Parameters:
-    ///   - saves: In which entry of each store, and what it changed.
-    ///   - stores: Those that were saved; nil for all.
+    ///   - saves: The entry that each store has appended, and what it changed.
+    ///   - stores: The stores that were saved; nil for all.
     /// - Complexity: O(*k*), *k* the number of changes since the last save and after the cursor.
     mutating func markSaved(
         as saves: [UInt32: UndoneEntries], inStores stores: Set<UInt32>? = nil
@@ -210,7 +211,7 @@ struct StepList {
         if stores == nil, base.isCommon {
             for index in moved { groups[index].origins = origins }
         } else {
-            for index in moved { noteOrigins(origins, inStores: stores, ofStep: index) }
+            for index in moved { setOrigins(origins, inStores: stores, ofStep: index) }
         }
         for index in moved.lowerBound..<groups.count {
             groups[index].changes.mark(isSaved: index < cursor, inStores: stores)
@@ -219,9 +220,9 @@ struct StepList {
         base.move(to: cursor, of: groups.count, inStores: stores)
     }
 
-    /// Notes the origins that a step has from now on, but for stores that were not saved, or over whose
-    /// part of it the cursor has not moved.
-    private mutating func noteOrigins(
+    /// Sets the origins of a step for the stores that were saved and over whose part of it the cursor has
+    /// moved.
+    private mutating func setOrigins(
         _ origins: [UInt32: UndoneEntries], inStores stores: Set<UInt32>?, ofStep index: Int
     ) {
         for store in Set(origins.keys).union(groups[index].origins.keys)
@@ -232,8 +233,8 @@ struct StepList {
         }
     }
 
-    /// Takes in a step that has been saved, in place of what could be redone. Nothing else has changed
-    /// since the last save.
+    /// Adds a step that has been saved, instead of the steps to redo. Nothing else has changed since the
+    /// last save.
     mutating func appendSaved(_ group: ChangeGroup) {
         dropRedo { _, _ in }
         _ = append(group, to: .step) { _, _ in }
@@ -242,16 +243,16 @@ struct StepList {
 
     // MARK: - Forgetting
 
-    /// Keeps so many steps on either side of the cursor; 0 for all.
+    /// Limits the steps on either side of the cursor; 0 for no limit.
     mutating func keep(atMost limit: Int, _ leaving: Leaving) {
         self.limit = limit
         trim(leaving)
     }
 
-    /// Forgets what was undone.
+    /// Forgets the steps that can be redone.
     mutating func dropRedo(_ leaving: Leaving) { dropRedo(keeping: 0, leaving) }
 
-    /// Becomes another list, of which as many steps are kept as of this one.
+    /// Becomes another list, with the limit of this one.
     mutating func restore(_ other: StepList) {
         let limit = limit
         self = other
@@ -264,13 +265,13 @@ struct StepList {
         fileprivate let base: ListBase
     }
 
-    /// The end of the list; nil if it takes the whole list to come back to it.
+    /// The end of the list; nil if only a copy of the list can restore it.
     var end: End? {
         guard open.isUnused, cursor == groups.count, limit == 0 else { return nil }
         return End(count: groups.count, base: base)
     }
 
-    /// The list as it was at an end after which there were only new steps.
+    /// The list as it was at an end; since then steps have only been added.
     func cut(to end: End) -> StepList {
         var list = StepList()
         list.groups = Array(groups.prefix(end.count))
@@ -280,7 +281,7 @@ struct StepList {
         return list
     }
 
-    /// Forgets all steps. Groups that are open go on, empty.
+    /// Forgets all steps. Open groups stay open, and are empty.
     mutating func removeAll() {
         groups.removeAll()
         open.removeAll()
@@ -308,8 +309,8 @@ struct StepList {
 
     // MARK: - Rewriting
 
-    /// A place in the list.
-    struct Place {
+    /// Where a change stands in the list.
+    struct Position {
         /// The step; that after all for the open group.
         let step: Int
         /// Whether the change there has been made, and not taken back since.
@@ -318,7 +319,7 @@ struct StepList {
         let isSettled: Bool
     }
 
-    /// The place of the open group among the steps.
+    /// The number of the open group, which comes after all steps.
     var openStep: Int { groups.count }
 
     /// The steps that have been made, without the open group.
@@ -329,7 +330,7 @@ struct StepList {
         step == openStep ? open.changes : groups[step].changes
     }
 
-    /// Puts other changes in the place of those that were made after a step.
+    /// Replaces the changes that were made after a step.
     mutating func rewriteMade(
         after first: Int, _ transform: (Int, RecordedChange) -> RecordedChange
     ) {
@@ -340,37 +341,37 @@ struct StepList {
         open.rewrite { transform(openStep, $0) }
     }
 
-    /// Puts other changes in the place of some, or none. Steps of which nothing is left go.
+    /// Replaces or removes changes. Steps that become empty are removed.
     mutating func rewrite(
-        _ transform: (Place, RecordedChange) -> RecordedChange?, _ leaving: Leaving
+        _ transform: (Position, RecordedChange) -> RecordedChange?, _ leaving: Leaving
     ) {
-        func rewrite(_ recorded: RecordedChange, _ place: Place) -> RecordedChange? {
-            let kept = transform(place, recorded)
-            if kept == nil { leaving(recorded.object, recorded.distance(isMade: place.isMade)) }
+        func rewrite(_ recorded: RecordedChange, _ position: Position) -> RecordedChange? {
+            let kept = transform(position, recorded)
+            if kept == nil { leaving(recorded.object, recorded.distance(isMade: position.isMade)) }
             return kept
         }
         var kept: [ChangeGroup] = []
-        // Where each step, and the end, has moved to.
-        var places: [Int] = []
+        // The new positions of each step and of the end.
+        var positions: [Int] = []
         for (index, group) in groups.enumerated() {
-            places.append(kept.count)
+            positions.append(kept.count)
             var group = group
             group.changes = group.changes.compactMap {
                 let isSettled = $0.isSaved || index < base[$0.object.graphID.store].count
                 return rewrite(
-                    $0, Place(step: index, isMade: index < cursor, isSettled: isSettled))
+                    $0, Position(step: index, isMade: index < cursor, isSettled: isSettled))
             }
             guard !group.isEmpty else { continue }
             kept.append(group)
         }
-        places.append(kept.count)
+        positions.append(kept.count)
         let openStep = openStep
         groups = kept
-        cursor = places[cursor]
-        base.follow { places[$0] }
+        cursor = positions[cursor]
+        base.follow { positions[$0] }
         open.rewrite { recorded in
             rewrite(
-                recorded, Place(step: openStep, isMade: true, isSettled: recorded.isSaved))
+                recorded, Position(step: openStep, isMade: true, isSettled: recorded.isSaved))
         }
     }
 }
@@ -378,8 +379,8 @@ struct StepList {
 extension [RecordedChange] {
     /// Marks the changes of some stores, or of all.
     mutating func mark(isSaved: Bool, inStores stores: Set<UInt32>?) {
-        for place in indices where stores?.contains(self[place].object.graphID.store) != false {
-            self[place].isSaved = isSaved
+        for index in indices where stores?.contains(self[index].object.graphID.store) != false {
+            self[index].isSaved = isSaved
         }
     }
 

@@ -1,32 +1,32 @@
-// The room of the working journal: what has changed in a context since its base, and undo, redo and
-// rollback on it. `WorkingJournal` owns all of it: the event that goes on (`OpenEvent`), the list of
-// changes with base and cursor (`StepList`), and the index of what lies between (`JournalIndex`). `UndoManager` is its public face. The extensions of `ManagedObjectContext` in this
-// room apply changes to objects and keep nothing. The room asks the parent store about saved entries,
-// and writes to no store.
+// The room of the working journal: what has changed in a context since its base, and how undo, redo and
+// rollback move over it. `WorkingJournal` owns all of it: the current event (`OpenEvent`), the list of
+// changes with base and cursor (`StepList`), and the index of what lies between them (`JournalIndex`).
+// `UndoManager` is its public face. The extensions of `ManagedObjectContext` in this room apply changes to
+// objects and keep nothing. The room reads saved entries from the parent store and writes to no store.
 
 import DaybookObjectModel
 
 /// The journal of a context: one list of changes with a base, where the last save was, and a cursor.
 ///
-/// What is edited is recorded in the open event. When the event ends, its changes are appended to the
-/// list at the cursor. Undo rewinds the cursor and redo advances it; a rollback rewinds it to the
-/// base; a save moves the base to the cursor; a merge puts what others have saved under the base.
+/// Edits are recorded in the open event. When the event ends, its changes are added to the list at the
+/// cursor. Undo moves the cursor back and redo moves it forward; a rollback moves it back to the base; a
+/// save moves the base to the cursor; a merge puts what others have saved under the base.
 ///
 /// Invariants:
 /// - What is pending for an object (`net(of:)`) is everything that lies between base and cursor, as
-///   one change. The index of it is derived from the list: no change gets into or out of the list, and
-///   the cursor does not move, but by a verb that lets the index follow.
-/// - Without an undo manager, with registration disabled and beyond `levelsOfUndo`, changes are in no
-///   step. Then the index is all that is kept of them: one change for each object.
-/// - An object for which nothing is pending is in the index as long as something of it lies between
-///   base and cursor: it is dirty until the next save, or until all of that is undone.
+///   one change. The index is derived from the list: every function that adds changes, removes them or
+///   moves the cursor also updates the index.
+/// - Without an undo manager, with registration disabled and beyond `levelsOfUndo`, changes belong to no
+///   step. Only the index keeps them then: one change for each object.
+/// - An object with nothing pending stays in the index as long as any of its changes lie between base
+///   and cursor: it is dirty until the next save, or until all of them are undone.
 final class WorkingJournal {
     private var event = OpenEvent()
     private var steps = StepList()
     private let index = JournalIndex()
     private var unlisted: [(store: UInt32, origin: UndoneEntries)] = []
     private var attempts = JournalAttempts()
-    /// What the list is to follow at the end of `gatheringRebases(_:)`; nil outside.
+    /// The values to which the list is adapted at the end of `gatheringRebases(_:)`; nil outside it.
     private var gathered: [ManagedObject: [Rebase]]?
     private var endedEvents = 0
 
@@ -68,7 +68,7 @@ final class WorkingJournal {
     /// Whether anything has happened in the event.
     var hasEvent: Bool { !event.isEmpty }
 
-    /// How many events have ended in which something happened.
+    /// How many events with changes have ended.
     var eventCount: Int { endedEvents }
 
     /// What has happened to an object in the event; nil for nothing.
@@ -90,16 +90,18 @@ final class WorkingJournal {
         event.move(member, in: property, of: object, from: old, to: new)
     }
 
-    /// Records what one end of a relationship sees of the event.
-    func record(_ link: RelationLink) { index.note(link) }
+    /// Records how the event changes one end of a relationship.
+    func record(_ link: RelationLink) { index.record(link) }
 
     /// Records a delete.
     func recordDelete(of object: ManagedObject, _ values: [Value], because cause: ObjectID?) {
         event.delete(object, values, because: cause)
     }
 
-    /// Records whose deletion has changed an object in the event.
-    func record(cause: ObjectID, of object: ManagedObject) { event.note(cause: cause, of: object) }
+    /// Records the object whose deletion has changed another in the event.
+    func record(cause: ObjectID, of object: ManagedObject) {
+        event.record(cause: cause, of: object)
+    }
 
     /// Ends the event.
     ///
@@ -109,13 +111,13 @@ final class WorkingJournal {
         return event.end()
     }
 
-    /// Appends the changes of an event that has ended.
+    /// Adds the changes of an event that has ended.
     ///
     /// - Parameters:
     ///   - changes: At most one for each object.
-    ///   - destination: Where in the list they belong; nil for nowhere.
+    ///   - destination: Where in the list they belong; nil to leave them out.
     /// - Returns: Whether they have become a step, and the objects that were inserted since the base and
-    ///   are no more.
+    ///   are deleted now.
     func append(
         _ changes: [RecordedChange], to destination: StepList.Destination?
     ) -> (isStep: Bool, annihilated: [ManagedObject]) {
@@ -124,10 +126,10 @@ final class WorkingJournal {
         return (append(ChangeGroup(changes: changes), to: destination), annihilated)
     }
 
-    /// Notes that an object was changed and changed back in one event, which leaves it dirty.
+    /// Marks an object as dirty that was changed and changed back in one event.
     func touch(_ object: ManagedObject) { index.touch(object) }
 
-    /// Appends changes that were made one after the other by ``make(_:as:in:)``, together with what
+    /// Adds changes that ``make(_:as:in:)`` has made one after the other, together with the entries that
     /// they take back.
     ///
     /// - Returns: Whether they have become a step.
@@ -139,8 +141,7 @@ final class WorkingJournal {
         return steps.append(group, to: destination) { index.keep($0, $1) }
     }
 
-    /// Makes a change a part of a step that was made before; see ``steps(thatDelete:)``. With nil it is
-    /// in no step.
+    /// Adds a change to an earlier step; see ``steps(thatDelete:)``. With nil it belongs to no step.
     func append(_ recorded: RecordedChange, toStep step: Int?) {
         if !recorded.isSaved {
             index.follow(recorded.change, of: recorded.object, step == nil ? .unrecorded : .forward)
@@ -151,14 +152,14 @@ final class WorkingJournal {
         }
     }
 
-    /// In which steps objects were deleted last.
+    /// The last step in which each object was deleted.
     func steps(thatDelete deleted: Set<GraphID>) -> [GraphID: Int] {
         steps.steps(thatDelete: deleted)
     }
 
-    /// Puts steps of the past under all others, oldest first.
+    /// Puts steps of the past below all others, oldest first.
     ///
-    /// - Returns: How many of them there was room for.
+    /// - Returns: How many of them the limit allows.
     func insertBelow(_ steps: [ChangeGroup]) -> Int {
         holdStarts()
         return self.steps.insertBelow(steps) { index.keep($0, $1) }
@@ -166,27 +167,27 @@ final class WorkingJournal {
 
     // MARK: - Moving the cursor
 
-    /// Rewinds the cursor by one step.
+    /// Moves the cursor back over one step.
     func undo(in context: ManagedObjectContext) {
         guard let step = steps.last else { return }
         holdStarts()
         steps.rewind()
         let taken = index.takeBack(step.changes, in: context)
-        steps.noteTakenBack(taken)
+        steps.recordTakenBack(taken)
         // Hooks come last: they may change the list.
         context.awake(after: taken, .back)
     }
 
-    /// Takes the nested group back that was ended last in the open one.
+    /// Takes back the nested group that was ended last in the open one.
     func undoNested(in context: ManagedObjectContext) {
         guard let changes = steps.lastNested else { return }
         steps.removeLastNested()
         let taken = index.takeBack(changes, in: context)
-        steps.noteNestedTakenBack(taken)
+        steps.recordNestedTakenBack(taken)
         context.awake(after: taken, .back)
     }
 
-    /// Advances the cursor by one step; in an open group, what is made again becomes a part of it.
+    /// Moves the cursor forward over one step. In an open group the changes become a part of the group.
     func redo(in context: ManagedObjectContext) {
         guard let step = steps.next else { return }
         let made = index.makeAgain(step.changes, in: context)
@@ -194,9 +195,9 @@ final class WorkingJournal {
         context.awake(after: made, .forward)
     }
 
-    /// Makes a change from where its object stands.
+    /// Makes a change, starting from the current state of its object.
     ///
-    /// - Returns: The change that was made; nil when it was passed over.
+    /// - Returns: The change that was made; nil when it was skipped.
     func make(
         _ recorded: RecordedChange, as move: NetChanges.Move, in context: ManagedObjectContext
     ) -> RecordedChange? {
@@ -207,7 +208,7 @@ final class WorkingJournal {
 
     /// Moves the base to the cursor.
     ///
-    /// - Parameter saves: In which entry of each store, and what it changed.
+    /// - Parameter saves: The entry that each store has appended, and what it changed.
     func markSaved(as saves: [UInt32: UndoneEntries] = [:]) {
         index.removeAll()
         unlisted.removeAll()
@@ -215,15 +216,15 @@ final class WorkingJournal {
         attempts.beginAllAgain(at: steps)
     }
 
-    /// Moves the base of some stores to the cursor, where another store has refused.
+    /// Moves the base of some stores to the cursor after another store has refused.
     ///
-    /// An attempt that goes on starts again with what they have taken as a step of its own, since that
-    /// stays whatever becomes of the rest.
+    /// An attempt that is running then begins with what these stores have saved as a step of its own,
+    /// because that is saved whatever happens to the rest.
     ///
     /// - Parameters:
-    ///   - items: Everything that was pending there.
-    ///   - stores: The stores.
-    ///   - saves: In which entry of each store, and what it changed.
+    ///   - items: Everything that was pending for these stores.
+    ///   - stores: The numbers of the stores.
+    ///   - saves: The entry that each store has appended, and what it changed.
     func markSaved(
         _ items: [NetChange], inStores stores: Set<UInt32>, as saves: [UInt32: UndoneEntries]
     ) {
@@ -238,23 +239,21 @@ final class WorkingJournal {
         attempts.change { $0.appendSaved(ChangeGroup(changes: changes, origins: saves)) }
     }
 
-    /// Takes what is pending for an object out, because it is saved or dropped. What is in the list
-    /// stays there.
+    /// Forgets what is pending for an object, because it is saved or dropped. The list keeps it.
     func clear(_ object: ManagedObject) { index.clear(object) }
 
-    /// Takes what is pending for an object out, and its changes out of the list; with `onlyUnsaved`,
-    /// what was saved before can still be undone.
+    /// Forgets what is pending for an object and removes its changes from the list. With `onlyUnsaved`,
+    /// changes that were saved before can still be undone.
     func forget(_ object: ManagedObject, onlyUnsaved: Bool = false) {
         clear(object)
         guard object.isJournaled else { return }
         rewrite { $0.forget(object, onlyUnsaved: onlyUnsaved, $1) }
     }
 
-    /// Puts what is pending for an object on the base that others have made, from where it is another
-    /// change, or none.
+    /// Replaces what is pending for an object after others have changed its base; nil for nothing.
     func rebase(_ object: ManagedObject, to change: Change?) { index.rebase(object, to: change) }
 
-    /// Puts the list on a value that others have set, now or at the end of ``gatheringRebases(_:)``.
+    /// Adapts the list to a value that others have set, now or at the end of ``gatheringRebases(_:)``.
     func rebase(
         _ object: ManagedObject, _ property: PropertyNumber, inSlot slot: Int, onto theirs: Value
     ) {
@@ -263,7 +262,7 @@ final class WorkingJournal {
         gatheringRebases { gathered?[object, default: []].append(rebase) }
     }
 
-    /// Runs `body`, and lets the list follow everything that it rebases in one walk.
+    /// Runs `body`, and adapts the list in one walk to everything that it rebases.
     func gatheringRebases(_ body: () -> Void) {
         guard gathered == nil else { return body() }
         gathered = [:]
@@ -274,34 +273,32 @@ final class WorkingJournal {
         rewrite { $0.rebase(rebases, $1) }
     }
 
-    /// Makes the journal follow an object to the identifier that it has now, and forget what it was
-    /// related to.
+    /// Gives an object its new identifier throughout the journal, without what it was related to.
     func move(_ object: ManagedObject, from old: GraphID) {
         index.move(old, to: object.graphID)
         rewrite { $0.move(object, from: old, $1) }
     }
 
-    /// Makes the list as if some objects that others have deleted had never been referred to.
+    /// Rewrites the list as if objects that others have deleted had never been referred to.
     func dropReferences(to deleted: Set<ObjectID>, inStore store: UInt32) {
         rewrite { $0.dropReferences(to: deleted, inStore: store, $1) }
     }
 
-    /// Makes the steps after a saved delete start without the references to what it deleted; see
+    /// Removes references to deleted objects from the steps after the saved delete; see
     /// ``steps(thatDelete:)``.
     func emptyReferences(to deleted: Set<GraphID>, deletedIn steps: [GraphID: Int]) {
         holdStarts()
         self.steps.emptyReferences(to: deleted, deletedIn: steps)
     }
 
-    /// Rewrites the list. An object of which nothing is left in it, and for which nothing is pending,
-    /// is clean.
+    /// Rewrites the list. An object is clean when it has no changes left in it and nothing is pending.
     private func rewrite(_ rewriting: (inout StepList, StepList.Leaving) -> Void) {
         holdStarts()
         rewriting(&steps) { index.forget($0, $1) }
         attempts.change { rewriting(&$0) { _, _ in } }
     }
 
-    /// Rewinds the cursor to the base and forgets all steps.
+    /// Moves the cursor back to the base and forgets all steps.
     func rollback() {
         _ = event.end()
         index.removeAll()
@@ -311,15 +308,15 @@ final class WorkingJournal {
 
     // MARK: - Attempts
 
-    /// Runs `body`, in which ``returnToStart(_:)`` gets the list back as it is now.
+    /// Runs `body`, in which ``returnToStart(_:)`` restores the list as it is now.
     func attempting<Result>(_ body: () throws -> Result) rethrows -> Result {
         attempts.begin(at: steps)
         defer { attempts.end() }
         return try body()
     }
 
-    /// Runs `body`, which rolls the context back, and puts the list back as it was when the attempt
-    /// began, or at the last save in it: the cursor, the open group and what can be redone.
+    /// Runs `body`, which rolls the context back, and restores the list as it was when the attempt began,
+    /// or at the last save in it, with the cursor, the open group and the steps to redo.
     func returnToStart(_ body: () -> Void) {
         holdStarts()
         let attempts = attempts
@@ -330,11 +327,10 @@ final class WorkingJournal {
         self.attempts.beginAgain(at: steps)
     }
 
-    /// Makes the attempts that go on start again from what a save has come to, with the references
-    /// that it has emptied.
-    func noteSettled() { attempts.beginAllAgain(at: steps) }
+    /// Lets all running attempts begin with the result of a save, which has emptied references.
+    func beginAttemptsAgain() { attempts.beginAllAgain(at: steps) }
 
-    /// Keeps the lists of attempts that go on, before the steps change that they began with.
+    /// Keeps the lists of running attempts before the steps change with which they began.
     private func holdStarts() { attempts.hold(steps) }
 
     // MARK: - The list
@@ -342,18 +338,18 @@ final class WorkingJournal {
     /// What the undo manager shows of the list.
     var list: StepList { steps }
 
-    /// Begins a group; all that comes until it is ended is one step.
+    /// Begins a group: everything until its end is one step.
     func beginGroup() { steps.beginGroup { index.keep($0, $1) } }
 
     /// Ends the group begun last.
     func endGroup() { steps.endGroup { index.keep($0, $1) } }
 
-    /// Makes the open group a step, unless it was begun and not ended.
+    /// Makes the open group a step, unless it was begun explicitly and has not ended.
     func closeOpenGroup() {
         if steps.groupingLevel == 0 { steps.closeOpenGroup { index.keep($0, $1) } }
     }
 
-    /// Begins the groups, empty, that are open in another journal and end there.
+    /// Takes over the groups that are open in another journal, without their changes, and ends them there.
     func takeGroups(from other: WorkingJournal) {
         holdStarts()
         steps.takeGroups(from: &other.steps)
@@ -365,16 +361,16 @@ final class WorkingJournal {
         steps.name(name)
     }
 
-    /// Keeps so many steps on either side of the cursor; 0 for all.
+    /// Limits the steps on either side of the cursor; 0 for no limit.
     func keepSteps(atMost limit: Int) {
         holdStarts()
         steps.keep(atMost: limit) { index.keep($0, $1) }
     }
 
-    /// Forgets what was undone.
+    /// Forgets the steps that can be redone.
     func forgetRedo() { steps.dropRedo { index.keep($0, $1) } }
 
-    /// Forgets all steps, while what they changed stays changed. Groups that are open go on, empty.
+    /// Forgets all steps but not what they have changed. Open groups stay open, and are empty.
     func forgetList() {
         index.keepAll()
         holdStarts()
@@ -382,10 +378,10 @@ final class WorkingJournal {
         attempts.change { $0.removeAll() }
     }
 
-    /// Notes what the last step has changed, which stands for a saved entry.
-    func noteRead(_ changes: [RecordedChange], as origin: UndoneEntries, in store: UInt32) {
+    /// Records the changes of the last step, which stands for a saved entry.
+    func recordRead(_ changes: [RecordedChange], as origin: UndoneEntries, in store: UInt32) {
         holdStarts()
-        steps.noteRead(changes, as: origin, in: store)
+        steps.recordRead(changes, as: origin, in: store)
     }
 
     /// Drops the last step, which stands for a saved entry that cannot be taken back.
@@ -394,7 +390,7 @@ final class WorkingJournal {
         steps.dropUnread()
     }
 
-    /// What has been taken back in a store since the base without becoming a step.
+    /// The entries of a store that have been taken back since the base outside of any step.
     func unlistedOrigins(inStore store: UInt32) -> [UndoneEntries] {
         unlisted.filter { $0.store == store }.map(\.origin)
     }

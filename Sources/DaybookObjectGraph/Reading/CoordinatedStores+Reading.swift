@@ -98,7 +98,7 @@ extension CoordinatedStores: RowFinder {
     // MARK: - History
 
     func history(of id: ManagedObjectID) throws -> [ObjectRevision] {
-        let (object, store) = try place(of: id)
+        let (object, store) = try locate(id)
         let end = try position(toRead: store) ?? store.head()
         return try store.store.history(of: object).filter { $0.sequence <= end }.compactMap {
             guard let kind = ObjectChangeKind(from: $0.before, to: $0.after) else { return nil }
@@ -111,14 +111,14 @@ extension CoordinatedStores: RowFinder {
     }
 
     func blame(of id: ManagedObjectID) throws -> [PropertyBlame] {
-        let (object, store) = try place(of: id)
+        let (object, store) = try locate(id)
         let answers = try store.store.blame(of: object, at: position(toRead: store))
         guard let answers else { throw StoreError.noSuchObject(id.description) }
         return answers.map { PropertyBlame($0, in: store) }
     }
 
     func blame(of id: ManagedObjectID, property: String) throws -> PropertyBlame {
-        let (object, store) = try place(of: id)
+        let (object, store) = try locate(id)
         guard let asked = store.store.schema.entity(object.entity)?.property(named: property),
             asked.isPersistent
         else {
@@ -130,7 +130,7 @@ extension CoordinatedStores: RowFinder {
     }
 
     /// Where an identifier leads.
-    private func place(of id: ManagedObjectID) throws -> (ObjectID, PersistentStore) {
+    private func locate(_ id: ManagedObjectID) throws -> (ObjectID, PersistentStore) {
         guard let graphID = graphID(of: id) else {
             throw StoreError.noSuchObject(id.description)
         }

@@ -3,29 +3,29 @@ import DaybookObjectModel
 import DaybookSnapshotStore
 import Foundation
 
-/// The stores of a coordinator, as they lie under one context.
+/// The stores of a coordinator, as one context reads and follows them.
 ///
 /// Invariants:
-/// - A store has a position here from when the context has first asked for it.
-/// - While reading is held, only what is pinned is read; a store without a pin is empty.
+/// - A store has a position here once the context has asked for it.
+/// - While reading is held, only pinned stores are read; a store without a pin is empty.
 final class CoordinatedStores: ParentStore, @unchecked Sendable {
     // @unchecked Sendable because all mutable state is confined to the queue of the one context that
-    // has this under it.
+    // reads through it.
 
     private let coordinator: PersistentStoreCoordinator
-    /// Whether the context reads a point in the past for good.
+    /// Whether the context always reads a point in the past.
     private let isPast: Bool
     /// How far the context has followed each store, by the store's number.
     private var positions: [UInt32: StorePosition] = [:]
-    // Unchecked because each fault would pay for the check, and nothing here calls the program.
-    /// The state that is read, as it was asked for; nil for always the newest.
+    // Unchecked because every fault would pay for the check, and nothing here calls the program.
+    /// The state to read, as it was requested; nil for always the newest.
     @exclusivity(unchecked) private var held: QueryGenerationToken?
-    /// Whether the next read settles which entries ``QueryGenerationToken/current`` means.
+    /// Whether the next read decides which entries ``QueryGenerationToken/current`` means.
     private var isHeldAtNextRead = false
-    /// The store that was asked for last, and what tells it from others.
+    /// The store that was asked for last, and what distinguishes it from others.
     @exclusivity(unchecked) private var storeInUse: PersistentStore?
     @exclusivity(unchecked) private var storeMark = StoreMark()
-    /// Whether what is changed starts from a point in the past.
+    /// Whether changes start from a point in the past.
     private var speculates = false
     private var follows = false
     /// By the number of the store.
@@ -40,7 +40,7 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
         startAtHeads()
     }
 
-    /// The stores as they stood at entries; those without one are empty.
+    /// The stores as of given entries; stores without one are empty.
     init(
         of coordinator: PersistentStoreCoordinator, asAt sequences: [UInt32: SequenceNumber]
     ) {
@@ -51,8 +51,8 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
         for (store, sequence) in sequences { positions[store]?.pinned = sequence }
     }
 
-    /// The stores as they stood at entries from which the changes of the context start, until they are
-    /// saved, everything is merged or the context is held to a query generation.
+    /// The stores as of given entries, from which the context's changes start until they are saved,
+    /// everything is merged or the context is held to a query generation.
     init(
         of coordinator: PersistentStoreCoordinator,
         speculatingFrom sequences: [UInt32: SequenceNumber]

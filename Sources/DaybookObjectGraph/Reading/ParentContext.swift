@@ -2,20 +2,20 @@ import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
 
-/// A context, as it lies under another one: with all that is pending there.
+/// The parent of a context, with everything that is pending in it.
 ///
-/// Each question is a step of what the child is doing, so it is asked as soon as the parent's queue is
-/// free; see ``ContextLock``. The child's own lock stays held meanwhile.
+/// The child asks in the middle of its own work, so each question waits only until the parent's queue is
+/// free; see ``ContextLock``. The child keeps its own lock meanwhile.
 final class ParentContext: ParentStore, @unchecked Sendable {
-    // @unchecked Sendable because all mutable state is confined to the queue of the one context that
-    // has this under it; what else is here never changes.
+    // @unchecked Sendable because all mutable state is confined to the queue of the child; everything
+    // else is constant.
 
     private let parent: ManagedObjectContext
     /// What the parent's revision was when the child last agreed with it.
     private var agreedRevision: UInt64
     private var follows = false
 
-    /// A context, with whose present state the child agrees.
+    /// Makes a parent with whose current state the child agrees.
     init(_ parent: ManagedObjectContext) {
         self.parent = parent
         agreedRevision = parent.news.revision
@@ -121,8 +121,8 @@ final class ParentContext: ParentStore, @unchecked Sendable {
         let save = child.childSave(of: items, attribution, readAt: agreedRevision)
         return try parent.performForChild {
             let (isAsSent, merged) = try parent.accept(save, from: child)
-            // What has changed there besides is still to be taken in.
-            if isAsSent { noteAgreement() }
+            // Otherwise the child has still to take in what else has changed there.
+            if isAsSent { agree() }
             return .takenIn(isAsSent: isAsSent, merged: merged)
         }
     }
@@ -146,14 +146,14 @@ final class ParentContext: ParentStore, @unchecked Sendable {
         return try parent.performForChild { try parent.parentStore.hasMoved() }
     }
 
-    private func noteAgreement() {
+    private func agree() {
         agreedRevision = parent.news.revision
     }
 
     func merge(
         through sequence: SequenceNumber?, into child: ManagedObjectContext
     ) -> [MergeConflict] {
-        noteAgreement()
+        agree()
         return child.telling { child.mergeWholeParent() }
     }
 
@@ -173,13 +173,13 @@ final class ParentContext: ParentStore, @unchecked Sendable {
     }
 
     func knewFault(_ id: GraphID, before sequence: SequenceNumber?) -> Bool {
-        // The child has it from its parent.
+        // The child has the fault from its parent.
         true
     }
 
     // MARK: - Stores that come and go
 
-    // The parent is told of them itself.
+    // The parent hears of them itself.
 
     func add(_ store: PersistentStore, for child: ManagedObjectContext) {}
 

@@ -44,7 +44,7 @@ final class RowCache: Sendable {
         /// released under the lock.
         func batched(_ id: GraphID, within interval: Double) -> (RowPage, EncodedRow, Int64)? {
             guard !batches.isEmpty, let batches = batches[RowPage.Key(for: id)] else { return nil }
-            let bit = EncodedRows.place(of: id.object.number)
+            let bit = EncodedRows.bit(of: id.object.number)
             for shared in batches.reversed()
             where shared.freshRows & bit != 0 && isYoung(shared.readAt, interval) {
                 guard let batch = shared.reference.object else { continue }
@@ -64,7 +64,7 @@ final class RowCache: Sendable {
             guard !batches.isEmpty, let index = batches.index(forKey: RowPage.Key(for: id)) else {
                 return (true, [])
             }
-            let bit = EncodedRows.place(of: id.object.number)
+            let bit = EncodedRows.bit(of: id.object.number)
             var isLatest = true
             var seen: [RowPage] = []
             for number in batches.values[index].indices {
@@ -94,8 +94,8 @@ final class RowCache: Sendable {
                 let shared = batches.values[index][number]
                 guard let batch = shared.reference.object else { continue }
                 seen.append(batch)
-                later |= rows.places(olderThan: batch.rows) & shared.freshRows
-                batches.values[index][number].freshRows &= ~batch.rows.places(olderThan: rows)
+                later |= rows.bits(olderThan: batch.rows) & shared.freshRows
+                batches.values[index][number].freshRows &= ~batch.rows.bits(olderThan: rows)
             }
             return (later, seen)
         }
@@ -111,7 +111,7 @@ final class RowCache: Sendable {
             guard !batches.isEmpty, let index = batches.index(forKey: RowPage.Key(for: id)) else {
                 return
             }
-            let bit = EncodedRows.place(of: id.object.number)
+            let bit = EncodedRows.bit(of: id.object.number)
             for number in batches.values[index].indices {
                 batches.values[index][number].freshRows &= ~bit
             }
@@ -263,7 +263,7 @@ final class RowCache: Sendable {
                 batch.rows.forEach { object, row in
                     let id = GraphID(store: UInt32(batch.key.store), object: object)
                     guard let slot = state.rows.slot(of: id) else { return }
-                    let bit = EncodedRows.place(of: object.number)
+                    let bit = EncodedRows.bit(of: object.number)
                     if !state.rows.outdate(by: row, at: slot) { later |= bit }
                     if isCurrent, later & bit == 0 {
                         state.rows.set(row, readAt: ticket.readAt, at: slot)
@@ -273,7 +273,7 @@ final class RowCache: Sendable {
             if isCurrent {
                 let shared = CachedPage(
                     reference: ObjectReference(to: batch), readAt: ticket.readAt,
-                    freshRows: batch.rows.places & ~later)
+                    freshRows: batch.rows.bits & ~later)
                 state.batches[batch.key, default: []].append(shared)
                 count.store(state.count, ordering: .releasing)
             }

@@ -101,7 +101,7 @@ extension ManagedObjectContext {
             }
             finishPending(savedAs: saves.origins)
             for save in saves { settle(save) }
-            journal.noteSettled()
+            journal.beginAttemptsAgain()
             followOwnSave()
             return saves.compactMap(\.entry)
         }

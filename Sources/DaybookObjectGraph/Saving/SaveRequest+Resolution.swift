@@ -4,6 +4,10 @@ import DaybookSnapshotStore
 
 // The answers of a custom policy become part of the request: edits that start from what the store has no
 // longer collide with it.
+//
+// An answer is not a merge, so `Edit.starting(from:of:unmergeable:)` is of no use here: whoever answers has
+// seen all sides and may have chosen any value, for an attribute that merges as well, and for a property
+// that was not edited.
 
 extension SaveRequest {
     /// Rebases changes on what the store has, as a policy has settled them.

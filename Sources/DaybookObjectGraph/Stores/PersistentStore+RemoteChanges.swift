@@ -73,7 +73,7 @@ extension PersistentStoreCoordinator {
     public func checkForRemoteChanges() throws -> Bool {
         var isNews = false
         for store in persistentStores {
-            try store.store.checkPlace()
+            try store.store.checkIsInPlace()
             let head = try store.head()
             guard store.announce(head) else { continue }
             isNews = true

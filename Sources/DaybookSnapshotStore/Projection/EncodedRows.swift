@@ -14,40 +14,40 @@ package struct EncodedRows: Sendable {
     /// The common part of the objects' numbers: all but the last six bits.
     package let page: UInt64
     /// The numbers present, one bit for each.
-    package let places: UInt64
+    package let bits: UInt64
     private let bytes: [UInt8]
     /// The ends of all rows but the last, in order.
     private let ends: RowCollector.Ends
 
     fileprivate init(
-        _ entity: EntityNumber, page: UInt64, places: UInt64, _ bytes: [UInt8],
+        _ entity: EntityNumber, page: UInt64, bits: UInt64, _ bytes: [UInt8],
         _ ends: RowCollector.Ends
     ) {
         self.entity = entity
         self.page = page
-        self.places = places
+        self.bits = bits
         self.bytes = bytes
         self.ends = ends
     }
 
     /// How many rows there are.
-    package var count: Int { places.nonzeroBitCount }
+    package var count: Int { bits.nonzeroBitCount }
 
     /// The bit of an object's number.
-    package static func place(of number: UInt64) -> UInt64 { 1 << (number & 63) }
+    package static func bit(of number: UInt64) -> UInt64 { 1 << (number & 63) }
 
     /// The row of an object; nil when it is not among these.
     package func row(of object: ObjectID) -> EncodedRow? {
-        let bit = Self.place(of: object.number)
-        guard object.entity == entity, object.number >> 6 == page, places & bit != 0 else {
+        let bit = Self.bit(of: object.number)
+        guard object.entity == entity, object.number >> 6 == page, bits & bit != 0 else {
             return nil
         }
-        return row(at: (places & (bit - 1)).nonzeroBitCount)
+        return row(at: (bits & (bit - 1)).nonzeroBitCount)
     }
 
     /// Passes on the rows in order.
     package func forEach(_ body: (ObjectID, EncodedRow) -> Void) {
-        var rest = places
+        var rest = bits
         var index = 0
         while rest != 0 {
             let number = page << 6 | UInt64(rest.trailingZeroBitCount)
@@ -58,13 +58,13 @@ package struct EncodedRows: Sendable {
     }
 
     /// The objects whose rows here are older than those read at another time, one bit for each.
-    package func places(olderThan others: EncodedRows) -> UInt64 {
-        var places: UInt64 = 0
+    package func bits(olderThan others: EncodedRows) -> UInt64 {
+        var bits: UInt64 = 0
         forEach { object, row in
             guard let other = others.row(of: object), row.since < other.since else { return }
-            places |= Self.place(of: object.number)
+            bits |= Self.bit(of: object.number)
         }
-        return places
+        return bits
     }
 
     private func row(at index: Int) -> EncodedRow {
@@ -84,7 +84,7 @@ struct RowCollector {
     private var writer = KeyWriter(capacity: 4_096)
     private var entity = EntityNumber(rawValue: 0)
     private var page: UInt64 = 0
-    private var places: UInt64 = 0
+    private var bits: UInt64 = 0
     private var count = 0
     private var ends = Ends(repeating: 0)
 
@@ -94,7 +94,7 @@ struct RowCollector {
     /// Whether the row of an object may follow those gathered.
     func hasRoom(for object: ObjectID) -> Bool {
         object.number >> 6 == page && object.entity == entity
-            && EncodedRows.place(of: object.number) > places
+            && EncodedRows.bit(of: object.number) > bits
             && writer.bytes.count < Self.bytesLimit
     }
 
@@ -106,7 +106,7 @@ struct RowCollector {
         } else {
             ends[count - 1] = UInt16(writer.bytes.count)
         }
-        places |= EncodedRows.place(of: object.number)
+        bits |= EncodedRows.bit(of: object.number)
         count += 1
         writer.append(bytes: row)
     }
@@ -114,9 +114,9 @@ struct RowCollector {
     /// Returns the rows and leaves the collector empty.
     mutating func take() -> EncodedRows {
         let bytes = writer.bytes.span.bytes.array
-        let rows = EncodedRows(entity, page: page, places: places, bytes, ends)
+        let rows = EncodedRows(entity, page: page, bits: bits, bytes, ends)
         writer.removeAll()
-        places = 0
+        bits = 0
         count = 0
         return rows
     }

@@ -85,9 +85,9 @@ package final class Store: Sendable {
     /// Every save checks this by itself; a reader goes on reading the old file.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/replaced``.
-    package func checkPlace() throws {
+    package func checkIsInPlace() throws {
         let environment = try openEnvironment()
-        try wrapping { try environment.checkPlace() }
+        try wrapping { try environment.checkIsInPlace() }
     }
 
     // MARK: - The head

@@ -48,7 +48,7 @@ struct JournalFollower {
     ) throws {
         let watch = FileWatch(store.path)
         while true {
-            try store.checkPlace()
+            try store.checkIsInPlace()
             let head = try store.head()
             if head > reached {
                 reached = try pass(from: reached.next, through: head, body)
