@@ -76,7 +76,7 @@ extension ManagedObject {
     @usableFromInline final func emptyValue<Value: AttributeValue>(
         inSlot slot: Int
     ) -> Value {
-        let stored = value(inSlot: slot)
+        let stored = readableValue(inSlot: slot)
         if !stored.isNull {
             if let value = Value.unknownValue { return value }
             reportUnreadable(stored, inSlot: slot)
@@ -101,7 +101,7 @@ extension ManagedObject {
     /// Sets a value and records the change.
     func setValue(_ newValue: Value, inSlot slot: Int) {
         guard realizeIfNeeded() else { return }
-        let value = newValue.normalized
+        let value = normalized(newValue, inSlot: slot)
         if !status.isOfEvent {
             guard self.value(inSlot: slot) != value else { return }
             binding.context?.recordEdit(of: self, slot: slot)
@@ -179,7 +179,7 @@ extension ManagedObject {
         }
         realizeIfNeeded()
         trackRead(ofSlot: slot)
-        return value(inSlot: slot)
+        return readableValue(inSlot: slot)
     }
 
     /// Sets an attribute by its name.
@@ -235,6 +235,7 @@ extension Value {
         case .decimal(let value): value
         case .string(let value): value
         case .data(let value): value
+        case .large(let value): value
         case .date(let value): value
         case .uuid(let value): value
         }

@@ -14,6 +14,8 @@ package struct VerifyFinding: Sendable, Hashable, CustomStringConvertible {
         case projection
         /// A reference leads nowhere.
         case reference
+        /// The chunks of large data.
+        case data
     }
 
     /// Where it was found.
