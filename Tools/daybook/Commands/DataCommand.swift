@@ -18,7 +18,7 @@ struct DataCommand: Command {
             discussion: """
                 More than 64 KiB of data are not kept in the record of their object: the store
                 keeps the bytes once, in chunks, and other commands show their number and
-                digest, as in 'large:5242880:3f…'. This command writes the bytes themselves, of
+                digest, as in 'large:5242880:3f...'. This command writes the bytes themselves, of
                 any data, large or small, and checks each chunk. It holds few of them in memory.
 
                 The file of '--into' gets its name when it is complete, and is on the disk when
