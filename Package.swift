@@ -43,10 +43,11 @@ let package = Package(
         .target(
             name: "DaybookLMDB",
             dependencies: ["CDaybookLMDB", "DaybookNewFiles", "DaybookStopping"]),
+        .target(name: "DaybookDigest", dependencies: ["CDaybookCrypto", "DaybookStopping"]),
         .target(
             name: "DaybookJournalLog",
-            dependencies: ["DaybookLMDB", "CDaybookCrypto", "DaybookStopping"]),
-        .target(name: "DaybookObjectModel", dependencies: ["DaybookStopping"]),
+            dependencies: ["DaybookLMDB", "DaybookDigest", "CDaybookCrypto", "DaybookStopping"]),
+        .target(name: "DaybookObjectModel", dependencies: ["DaybookDigest", "DaybookStopping"]),
         .target(
             name: "DaybookSnapshotStore",
             dependencies: [
@@ -127,7 +128,8 @@ let package = Package(
             name: "JournalLogTests",
             dependencies: ["DaybookJournalLog", "DaybookLMDB", "DaybookTestSupport"]),
         .testTarget(
-            name: "ObjectModelTests", dependencies: ["DaybookObjectModel", "DaybookTestSupport"]),
+            name: "ObjectModelTests",
+            dependencies: ["DaybookObjectModel", "DaybookDigest", "DaybookTestSupport"]),
         .testTarget(
             name: "ModelFilesTests",
             dependencies: ["DaybookModelFiles", "DaybookObjectModel", "DaybookTestSupport"]),

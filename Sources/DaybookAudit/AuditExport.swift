@@ -58,6 +58,8 @@ public struct AuditExport: Sendable {
 
         var encoder = try format.encoder(for: scope)
         let isWhole = type(of: format).keepsEntriesWhole
+        var data = LargeDataExport(of: store, carries: type(of: format).carriesLargeData)
+        try data.pass(entriesBefore: first, isContinued: resumesAfter != nil)
         do {
             for pass in 0..<encoder.passes {
                 try output(try encoder.opening(ofPass: pass))
@@ -69,6 +71,7 @@ public struct AuditExport: Sendable {
                     if let record = wanted.record(of: entry) {
                         let shown = (isWhole ? record.whole : record)
                             .redacted(by: redaction, tellsDigest: tellsDigests)
+                        if pass == 0 { try data.write(shown, to: output) }
                         try output(try encoder.bytes(of: shown, inPass: pass))
                     }
                     if pass == 0 { progress(entry.sequence) }

@@ -20,6 +20,10 @@ public protocol AuditFormat: Sendable {
     /// Whether the encoder writes a file at ``AuditOptions/path`` instead of bytes.
     static var writesFile: Bool { get }
 
+    /// Whether the bytes of large data are written, as ``LargeDataLine``s, before the first record that
+    /// refers to them. Other formats have references only.
+    static var carriesLargeData: Bool { get }
+
     /// Begins an export.
     ///
     /// - Throws: ``AuditFormatError`` when the options do not fit.
@@ -33,6 +37,8 @@ extension AuditFormat {
     public static var canResume: Bool { true }
     /// The encoder makes bytes.
     public static var writesFile: Bool { false }
+    /// References only.
+    public static var carriesLargeData: Bool { false }
 }
 
 /// Turns the records of one export into bytes, one by one.

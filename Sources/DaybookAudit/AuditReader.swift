@@ -1,5 +1,5 @@
 public import DaybookJournalLog
-internal import DaybookObjectModel
+public import DaybookObjectModel
 package import DaybookSnapshotStore
 public import Foundation
 
@@ -53,6 +53,14 @@ public struct AuditReader: Sendable {
     /// Reads a store that is open.
     package init(_ store: Store) {
         self.store = store
+    }
+
+    /// Large data of the store, so that their bytes can be read.
+    ///
+    /// - Parameter data: A reference from this store: the ``AuditValue/content`` of a value.
+    /// - Returns: The same, with a way to the bytes.
+    public func largeData(_ data: LargeData) -> LargeData {
+        data.attached(to: store)
     }
 
     /// Hands the records that a filter selects to `body`.

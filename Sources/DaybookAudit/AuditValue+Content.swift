@@ -1,4 +1,4 @@
-import DaybookObjectModel
+public import DaybookObjectModel
 public import Foundation
 
 extension AuditValue {
@@ -18,6 +18,8 @@ extension AuditValue {
         case text(String)
         /// Bytes.
         case data(Data)
+        /// More bytes than a record holds itself, by reference: ``AuditReader/largeData(_:)`` reads them.
+        case large(LargeData)
         /// A point in time.
         case date(Date)
         /// A universally unique identifier.
@@ -41,6 +43,7 @@ extension AuditValue {
         case .string(let text):
             type == .url ? URL(string: text).map { .url($0) } ?? .text(text) : .text(text)
         case .data(let data): type == .codable ? .coded(data) : .data(data)
+        case .large(let data): .large(data)
         case .date(let date): .date(date)
         case .uuid(let identifier): .uuid(identifier)
         case .object: .object(text)
@@ -99,6 +102,7 @@ extension AuditValue.Content {
         case .decimal(let number): return [number]
         case .text(let text), .object(let text): return [text]
         case .data(let data), .coded(let data): return [data]
+        case .large(let data): return [data]
         case .date(let date): return [date]
         case .uuid(let identifier): return [identifier]
         case .url(let url): return [url, url.absoluteString]

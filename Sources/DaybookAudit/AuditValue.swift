@@ -35,8 +35,8 @@ public struct AuditValue: Sendable {
 
     /// The value as plain text, empty for null.
     ///
-    /// Numbers and dates have their JSON form, data is base64, a reference is `Country/17`, and a
-    /// coded value is its JSON.
+    /// Numbers and dates have their JSON form, data is base64, or `large:` with the number of bytes and
+    /// the digest, a reference is `Country/17`, and a coded value is its JSON.
     public var text: String {
         switch value {
         case .null: return ""

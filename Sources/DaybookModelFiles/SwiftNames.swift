@@ -132,7 +132,8 @@ extension AttributeType {
             "Date(timeIntervalSinceReferenceDate: \(date.timeIntervalSinceReferenceDate))"
         case .uuid(let identifier):
             "UUID(uuid: (\(identifier.byteLiterals.joined(separator: ", "))))"
-        case .null, .object: "nil"
+        // No default value is large.
+        case .null, .object, .large: "nil"
         }
     }
 }

@@ -18,7 +18,8 @@ struct CoreDataValue {
         _ raw: SQLiteValue, of property: SchemaProperty, isExternal: Bool
     ) throws(Misfit) -> Value {
         guard let attribute = property.attribute else { return .null }
-        let value = try value(raw, attribute.type, isExternal: isExternal).normalized
+        let value = try value(raw, attribute.type, isExternal: isExternal)
+            .normalized(for: attribute.type)
         if let misfit = property.misfit(of: value) { throw Misfit(objection: misfit.objection) }
         return value
     }

@@ -21,6 +21,9 @@ internal import Foundation
 // deletes. "added" and "removed" hold, by to-many relationship, the names of objects, or {"object":
 // …, "order": …} if the relationship is ordered. "confidential" lists the properties whose values
 // are left out; a store cannot be loaded from an export that has it.
+//
+// Before the first entry that refers to large data stand their bytes, on lines of their own: see
+// `LargeDataLine`.
 
 /// The native export: a JSON object for each entry, from which the same store can be loaded again.
 public struct JSONLinesFormat: AuditFormat {
@@ -31,6 +34,8 @@ public struct JSONLinesFormat: AuditFormat {
         "every entry whole; a store can be loaded from it"
     /// A digest can only be checked over all changes of its entry.
     public static let keepsEntriesWhole = true
+    /// A store cannot be loaded without them.
+    public static let carriesLargeData = true
 
     /// Makes the format.
     public init() {}

@@ -18,8 +18,15 @@ package struct ExportReader: Sendable {
     ///
     /// - Throws: ``JSONError`` with the location within the line, the mistake and the remedy.
     package mutating func entry(from line: [UInt8]) throws(JSONError) -> Entry {
+        try entry(from: try JSONValue(parsing: line))
+    }
+
+    /// Reads a line.
+    ///
+    /// - Throws: As ``entry(from:)``.
+    mutating func entry(from json: JSONValue) throws(JSONError) -> Entry {
         let members = try ExportMembers(
-            try JSONValue(parsing: line),
+            json,
             names: [
                 "sequence", "time", "recorded", "author", "note", "context", "base", "undoes",
                 "kind", "model", "steps", "numbers", "changes", "digest",

@@ -13,6 +13,8 @@ package final class StoreLoader {
     private var store: Store?
     private var reader = ExportReader()
     private var line = 0
+    /// The large data of which some bytes have come.
+    private var incoming: IncomingData?
 
     /// The last entry that was loaded, and its digest.
     package private(set) var head: (sequence: SequenceNumber, digest: Digest) = (.zero, .zero)
@@ -34,10 +36,13 @@ package final class StoreLoader {
         guard bytes.contains(where: { $0 != 0x20 && $0 != 0x09 }) else { return }
         let entry: Entry
         do {
-            entry = try reader.entry(from: bytes)
-        } catch {
+            let json = try JSONValue(parsing: bytes)
+            if let part = try LargeDataLine(json) { return try take(part) }
+            entry = try reader.entry(from: json)
+        } catch let error as JSONError {
             throw ExportError(.malformed, line: line, error.sentence)
         }
+        if let incoming { throw ExportError(.malformed, line: line, incoming.unfinished) }
         guard entry.sequence == head.sequence.next else {
             throw ExportError(
                 .malformed, line: line,
@@ -53,6 +58,7 @@ package final class StoreLoader {
     /// - Throws: ``ExportError`` when there was no entry; `StoreError` with code `exists` when a
     ///   file of that name has appeared meanwhile.
     package func finish() throws {
+        if let incoming { throw ExportError(.malformed, line: nil, incoming.unfinished) }
         guard let store else {
             throw ExportError(
                 .malformed, line: nil,
@@ -69,6 +75,31 @@ package final class StoreLoader {
         guard let store else { return }
         self.store = nil
         try store.close()
+    }
+
+    // MARK: - Large data
+
+    private func take(_ part: LargeDataLine) throws {
+        guard let store else {
+            throw ExportError(
+                .malformed, line: line, "Large data come before an entry, but after the first.")
+        }
+        var current = incoming ?? IncomingData(part.data, in: store)
+        guard part.data == current.data, part.offset == current.count else {
+            throw ExportError(.malformed, line: line, current.unfinished)
+        }
+        incoming = nil
+        try current.append(part.bytes)
+        guard current.count == current.data.count else {
+            incoming = current
+            return
+        }
+        guard try current.finish() == current.data else {
+            throw ExportError(
+                .mismatch, line: line,
+                "The \(current.data.count) bytes do not have the digest that they were exported with. "
+                    + "The export was altered after it was made.")
+        }
     }
 
     // MARK: - Entries
@@ -109,7 +140,7 @@ extension StoreError {
     fileprivate var concernsEntry: Bool {
         [
             .conflict, .validation, .duplicate, .noSuchEntity, .noSuchObject, .objectDeleted,
-            .corrupt, .model, .modelMismatch,
+            .corrupt, .model, .modelMismatch, .noSuchData,
         ].contains(code)
     }
 }

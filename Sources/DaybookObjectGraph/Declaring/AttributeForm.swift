@@ -76,6 +76,7 @@ extension AttributeType {
         case (.int32, .int(let value)): Int32(exactly: value) ?? value
         case (.float, .double(let value)): Float(value)
         case (.url, .string(let text)): URL(string: text) ?? text
+        case (.data, .large(let data)): Data(storedValue: stored) ?? data
         default: stored.payload
         }
     }

@@ -183,13 +183,45 @@ extension Data: EmptyAttributeValue {
     public static var attributeType: AttributeType { .data }
     /// No bytes.
     public static var emptyValue: Data? { Data() }
-    /// Reads a stored value.
+    /// Reads a stored value; of large data all bytes, and nil when they cannot be read.
     public init?(storedValue: Value) {
-        guard case .data(let value) = storedValue else { return nil }
-        self = value
+        switch storedValue {
+        case .data(let value): self = value
+        case .large(let value):
+            do {
+                self = try value.data()
+            } catch {
+                // Whoever asks for the property is told, by `ManagedObject.reportUnreadable`.
+                return nil
+            }
+        default: return nil
+        }
     }
     /// The value as it is stored.
     public var storedValue: Value { .data(self) }
+}
+
+extension LargeData: EmptyAttributeValue {
+    /// ``AttributeType/data``.
+    public static var attributeType: AttributeType { .data }
+    /// No bytes.
+    public static var emptyValue: LargeData? { LargeData(Data()) }
+    /// Reads a stored value, but none of the bytes that the store keeps by reference.
+    public init?(storedValue: Value) {
+        switch storedValue {
+        case .data(let value): self.init(value)
+        case .large(let value): self = value
+        default: return nil
+        }
+    }
+    /// The value as it is stored.
+    public var storedValue: Value {
+        if count <= LargeData.inlineBytesMaximum, let inMemory {
+            .data(inMemory)
+        } else {
+            .large(self)
+        }
+    }
 }
 
 extension Date: EmptyAttributeValue {

@@ -1,4 +1,5 @@
 import DaybookObjectModel
+import Foundation
 import Synchronization
 
 /// An entity together with the class that represents it.
@@ -68,7 +69,7 @@ final class GraphEntity: Sendable {
 
     /// The initial value of a slot in a new object as the class gives it; nil when it gives none.
     func initialValue(inSlot slot: Int) -> Value? {
-        forms[slot]?.initial.next?.normalized
+        forms[slot]?.initial.next?.normalized(for: schema.slots[slot].attribute?.type)
     }
 
     /// A stored value in the Swift type of its attribute; as stored when that type has no such value.
@@ -81,7 +82,11 @@ final class GraphEntity: Sendable {
 
     /// Whether the type of the attribute has a stored value, or the value is null.
     func isReadable(_ stored: Value, inSlot slot: Int) -> Bool {
-        guard !stored.isNull, let form = forms[slot] else { return true }
+        guard !stored.isNull else { return true }
+        guard let form = forms[slot] else {
+            if case .large = stored { return Data(storedValue: stored) != nil }
+            return true
+        }
         return form.value(stored) != nil
     }
 

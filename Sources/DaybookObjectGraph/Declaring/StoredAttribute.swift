@@ -16,7 +16,7 @@ public struct StoredAttribute {
     }
 
     /// The value in whatever form it has.
-    public var value: Value { object.value(inSlot: slot) }
+    public var value: Value { object.readableValue(inSlot: slot) }
 
     /// Whether there is no value.
     public var isNull: Bool { isInRow ? object.held.isNull(inSlot: slot) : value.isNull }

@@ -33,6 +33,9 @@ extension ManagedObject {
     /// Reports a value that a property's type does not have.
     @inline(never) func reportUnreadable(_ stored: Value, inSlot slot: Int) {
         guard let context = binding.context else { return }
+        if case .large(let data) = stored {
+            return context.report(unreadable(data, inSlot: slot), about: objectID)
+        }
         let value = unreadable(stored, inSlot: slot)
         if let handler = context.inaccessibleFaultHandler {
             handler(objectID, StoreError.unreadable(value))
@@ -44,15 +47,40 @@ extension ManagedObject {
 
     /// Throws when the value in a slot is not one of the property's type.
     func checkReadable(_ slot: Int) throws {
-        let stored = value(inSlot: slot)
+        let stored = readableValue(inSlot: slot)
         guard !binding.entity.isReadable(stored, inSlot: slot) else { return }
+        if case .large(let data) = stored { throw unreadable(data, inSlot: slot) }
         throw StoreError.unreadable(unreadable(stored, inSlot: slot))
+    }
+
+    /// Why the bytes of large data cannot be read.
+    private func unreadable(_ data: LargeData, inSlot slot: Int) -> StoreError {
+        do {
+            _ = try data.data()
+        } catch let error as StoreError {
+            return error
+        } catch {
+            let name = "'\(objectID).\(binding.schema.slots[slot].name)'"
+            return StoreError(.noSuchData, "\(name) cannot be read. \(error)", cause: error)
+        }
+        // They can be read as bytes, so it is the type of the property that has no such value.
+        return .unreadable(unreadable(.large(data), inSlot: slot))
     }
 
     private func unreadable(_ stored: Value, inSlot slot: Int) -> UnreadableValue {
         UnreadableValue(
             objectID: objectID, property: binding.schema.slots[slot].name, storedValue: stored,
             typeName: binding.entity.typeName(ofSlot: slot))
+    }
+}
+
+extension ManagedObjectContext {
+    fileprivate func report(_ error: StoreError, about object: ManagedObjectID) {
+        if let handler = inaccessibleFaultHandler {
+            handler(object, error)
+        } else {
+            Warning.once("unreadable \(object)", error.message)
+        }
     }
 }
 

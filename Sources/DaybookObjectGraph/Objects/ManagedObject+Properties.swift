@@ -76,7 +76,7 @@ extension ManagedObject {
     @usableFromInline final func emptyValue<Value: AttributeValue>(
         inSlot slot: Int
     ) -> Value {
-        let stored = value(inSlot: slot)
+        let stored = readableValue(inSlot: slot)
         if !stored.isNull {
             if let value = Value.unknownValue { return value }
             reportUnreadable(stored, inSlot: slot)
@@ -102,7 +102,7 @@ extension ManagedObject {
     func setValue(_ newValue: Value, inSlot slot: Int) {
         if !binding.schema.derivedSlots.isEmpty { refuseDerived(slot) }
         guard realizeIfNeeded() else { return }
-        let value = newValue.normalized
+        let value = normalized(newValue, inSlot: slot)
         if !status.isOfEvent {
             guard self.value(inSlot: slot) != value else { return }
             binding.context?.recordEdit(of: self, slot: slot)
@@ -190,7 +190,7 @@ extension ManagedObject {
         }
         realizeIfNeeded()
         trackRead(ofSlot: slot)
-        return value(inSlot: slot)
+        return readableValue(inSlot: slot)
     }
 
     /// Sets an attribute by its name.
@@ -246,6 +246,7 @@ extension Value {
         case .decimal(let value): value
         case .string(let value): value
         case .data(let value): value
+        case .large(let value): value
         case .date(let value): value
         case .uuid(let value): value
         }

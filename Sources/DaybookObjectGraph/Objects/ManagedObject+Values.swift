@@ -113,7 +113,7 @@ extension ManagedObject {
     /// - Precondition: The entity has an attribute of that name.
     public func primitiveValue(forKey key: String) -> Value {
         let slot = attributeSlot(named: key)
-        return isFault ? .null : value(inSlot: slot)
+        return isFault ? .null : readableValue(inSlot: slot)
     }
 
     /// Sets an attribute without recording a change: the object does not become dirty, undo does not
@@ -128,7 +128,7 @@ extension ManagedObject {
         refuseDerived(slot)
         guard !isFault else { return }
         binding.context?.rememberStoredValue(of: self, slot: slot)
-        values[slot] = value.normalized
+        values[slot] = normalized(value, inSlot: slot)
     }
 
     private func attributeSlot(named key: String) -> Int {
@@ -184,7 +184,9 @@ extension ManagedObject {
 
     private func payload(of value: Value, _ property: SchemaProperty) -> Any? {
         guard let reference = value.reference else {
-            return property.slot.flatMap { binding.entity.payload(value, inSlot: $0) }
+            return property.slot.flatMap {
+                binding.entity.payload(attached(value, inSlot: $0), inSlot: $0)
+            }
         }
         return binding.context?.object(GraphID(store: graphID.store, object: reference))
     }

@@ -102,7 +102,7 @@ extension PersistentStore {
         let (old, new) = (old ?? .null, new ?? .null)
         guard old != new else { return nil }
         return PropertyChange(
-            name: property.name, old: old, new: new,
+            name: property.name, old: attached(old), new: attached(new),
             removed: old.reference.map { [objectID($0)] } ?? [],
             added: new.reference.map { [objectID($0)] } ?? [],
             isCoded: property.attribute?.type == .codable)

@@ -62,8 +62,8 @@ public struct PropertyBlame: Sendable, Hashable {
         note = blame.note
         time = Date(microseconds: blame.time)
         isInsert = blame.isInsert
-        value = blame.value
-        previous = blame.previous
+        value = store.attached(blame.value)
+        previous = store.attached(blame.previous)
         isCoded = blame.property.attribute?.type == .codable
         isToMany = blame.property.relationship?.isToMany == true
         self.objects = objects(blame.value, blame.members)

@@ -124,7 +124,7 @@ extension ManagedObjectContext {
         _ failures: inout [ValidationFailure]
     ) {
         guard let slot = property.slot, !property.isDerived else { return }
-        var value = object.value(inSlot: slot)
+        var value = object.readableValue(inSlot: slot)
         if property.isAttribute, hooks == .called {
             do {
                 try object.validate(&value, forKey: property.name)

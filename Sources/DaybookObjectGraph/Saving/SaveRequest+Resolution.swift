@@ -121,7 +121,7 @@ extension ObjectConflict {
         case .base: base[property.name] ?? .null
         case .theirs: theirs[property.name] ?? .null
         case .ours: ours[property.name] ?? .null
-        case .value(let value): value.normalized
+        case .value(let value): value.normalized(for: property.attribute?.type)
         }
     }
 
@@ -164,12 +164,13 @@ extension Change {
         guard let slot = property.slot else { return }
         switch kind {
         case .insert(var values, let members) where slot < values.count:
-            values[slot] = value.normalized
+            values[slot] = value.normalized(for: property.attribute?.type)
             kind = .insert(values: values, members: members)
         case .update(let edits, let members):
+            let value = value.normalized(for: property.attribute?.type)
             let replaced = edits.map { edit in
                 edit.property == property.number
-                    ? Edit(property: edit.property, old: edit.old, new: value.normalized) : edit
+                    ? Edit(property: edit.property, old: edit.old, new: value) : edit
             }
             kind = .update(edits: replaced.filter { $0.old != $0.new }, members: members)
         case .insert, .delete: return

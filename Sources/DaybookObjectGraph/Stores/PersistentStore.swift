@@ -29,6 +29,8 @@ public final class PersistentStore: Sendable {
     private let traffic = Mutex(Traffic())
     /// The rows that contexts of the coordinator share.
     private let rows: RowCache
+    /// The large data read last.
+    let recentData = RecentData()
     /// How often the store has been read, for tests that prove what needs no reading.
     private let reads = Atomic<Int>(0)
 

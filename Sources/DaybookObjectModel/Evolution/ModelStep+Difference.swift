@@ -463,7 +463,7 @@ extension AttributeType {
     fileprivate func holdsAll(of other: AttributeType) -> Bool {
         switch (other, self) {
         case (.int16, .int32), (.int16, .int64), (.int32, .int64), (.float, .double),
-            (.url, .string), (.codable, .data):
+            (.url, .string):
             true
         default: self == other
         }

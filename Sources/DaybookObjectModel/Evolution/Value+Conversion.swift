@@ -32,7 +32,7 @@ extension Value {
         case (.bool, .int(let number)):
             return number == 0 ? .bool(false) : number == 1 ? .bool(true) : .null
         case (.data, .string(let text)):
-            return type == .data ? .data(Data(text.utf8)) : .null
+            return type == .data ? fitting(.data(Data(text.utf8)), type) : .null
         case (_, .string(let text)):
             return parsed(text, as: type)
         default:
@@ -49,7 +49,7 @@ extension Value {
         case .string(let text): fitting(.string(text), type)
         case .data(let data):
             String(validating: data, as: UTF8.self).map { fitting(.string($0), type) } ?? .null
-        case .object: .null
+        case .object, .large: .null
         default: fitting(.string(plainText), type)
         }
     }

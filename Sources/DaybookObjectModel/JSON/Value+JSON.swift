@@ -9,6 +9,7 @@ import Foundation
 // | decimal | "123.45": plain digits as text; "NaN" | number; text with an exponent |
 // | string, url | text | |
 // | data | base64 text | |
+// | large data | "large:5242880:3f…": the number of bytes and the digest | base64 text |
 // | date | "2011-12-15T08:30:00.5Z" | date only, without zone, "+01:00" |
 // | uuid | text in capitals | small letters |
 // | codable | the JSON value itself, if its bytes have no spaces or needless escapes; | any JSON |
@@ -49,6 +50,7 @@ extension JSONValue {
         case .string(let value): self = .string(value)
         case .data(let value) where type == .codable: self = JSONValue(coded: value)
         case .data(let value): self = .string(value.base64EncodedString())
+        case .large(let value): self = .string(value.reference)
         case .date(let value): self = .string(DateText.text(value))
         case .uuid(let value): self = .string(value.uuidString)
         }
@@ -92,7 +94,7 @@ extension Value {
             self = .null
             return
         }
-        guard let value = Value(json, as: type)?.normalized else {
+        guard let value = Value(json, as: type)?.normalized(for: type) else {
             throw JSONError("\(type.jsonExpectation) was expected, not \(json.noun).")
         }
         if let objection = type.objection(to: value) { throw JSONError("It \(objection).") }
@@ -142,7 +144,9 @@ extension Value {
             case (.decimal, .number(let text)), (.decimal, .string(let text)):
                 Decimal(exactly: text).map { .decimal($0) }
             case (.string, .string(let text)), (.url, .string(let text)): .string(text)
-            case (.data, .string(let text)): Data(base64Encoded: text).map { .data($0) }
+            case (.data, .string(let text)):
+                LargeData(reference: text).map { .large($0) }
+                    ?? Data(base64Encoded: text).map { .data($0) }
             case (.date, .string(let text)): DateText.date(text).map { .date($0) }
             case (.uuid, .string(let text)): UUID(uuidString: text).map { .uuid($0) }
             case (.codable, _): json.coded.map { .data($0) }

@@ -344,13 +344,17 @@ fileprivate struct EncodedValues: Sendable {
     /// The tag of the numbers among the values; nil without numbers.
     private let numberTag: UInt8?
 
-    /// Encodes values; nil when they have numbers of several forms, which compare by size.
+    /// Encodes values; nil when they have numbers of several forms, which compare by size, or data that
+    /// is stored otherwise.
     init?(_ values: FilterValues) {
         let encoded = Set(values.values.map(\.normalizedNumber.encoded)).sorted {
             $0.lexicographicallyPrecedes($1)
         }
         let tags = Set(encoded.map { $0[0] }).filter(ValueTag.isNumber)
         guard tags.count <= 1 else { return nil }
+        // A store has a reference in place of large data.
+        for case .data(let data) in values.values
+        where data.count > LargeData.inlineBytesMaximum { return nil }
         numberTag = tags.first
         for value in encoded {
             bytes += value

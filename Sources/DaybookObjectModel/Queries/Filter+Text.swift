@@ -116,6 +116,7 @@ private struct FilterPrinter {
         case .decimal(let value): value.isNaN ? quoted("NaN") : value.plainText
         case .string(let value): quoted(value)
         case .data(let value): quoted(value.base64EncodedString())
+        case .large(let value): quoted(value.reference)
         case .date(let value): quoted(DateText.text(value))
         case .uuid(let value): quoted(value.uuidString)
         case .object(let value): quoted(schema.name(of: value))

@@ -267,8 +267,9 @@ extension SchemaProperty {
         guard isIndexed, let type = attribute?.type else { return nil }
         switch (type, value) {
         case (.bool, .bool), (.int16, .int), (.int32, .int), (.int64, .int), (.decimal, .decimal),
-            (.string, .string), (.url, .string), (.data, .data), (.date, .date), (.uuid, .uuid):
+            (.string, .string), (.url, .string), (.date, .date), (.uuid, .uuid):
             return value.normalized
+        case (.data, .data), (.data, .large): return value.normalized(for: type)
         case (.float, .double(let number)), (.double, .double(let number)):
             return number.isNaN ? nil : value.normalized
         default: return nil

@@ -9,7 +9,7 @@ extension PredicateLiteral {
         case .unknown: return untyped
         case .attribute(let type, let name):
             if isNull { return .null }
-            if let value = value(for: type) { return value.normalized }
+            if let value = value(for: type) { return value.normalized(for: type) }
             throw QueryError("'\(name)' is \(type.expectation), not \(description).", at: column)
         case .object(let entity, let name):
             if isNull { return .null }
@@ -64,7 +64,10 @@ extension PredicateLiteral {
     }
 
     private func value(for type: AttributeType) -> Value? {
-        if case .value(let value) = self, type.objection(to: value) == nil { return value }
+        if case .value(let given) = self {
+            let value = given.normalized(for: type)
+            if type.objection(to: value) == nil { return value }
+        }
         switch type {
         case .bool: return truth
         case .int16, .int32, .int64: return number
@@ -76,6 +79,9 @@ extension PredicateLiteral {
         case .decimal: return digits.flatMap { Decimal(exactly: $0) }.map { .decimal($0) }
         case .string, .url: return text.map { .string($0) }
         case .data, .codable:
+            if type == .data, let data = text.flatMap(LargeData.init(reference:)) {
+                return .large(data)
+            }
             return text.flatMap { Data(base64Encoded: $0) }.map { .data($0) }
         case .date: return text.flatMap { DateText.date($0) }.map { .date($0) }
         case .uuid: return text.flatMap { UUID(uuidString: $0) }.map { .uuid($0) }

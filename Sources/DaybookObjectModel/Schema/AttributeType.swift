@@ -43,8 +43,13 @@ extension AttributeType {
     func misfit(of value: Value) -> ValueMisfit? {
         switch (self, value) {
         case (.bool, .bool), (.int64, .int), (.double, .double), (.decimal, .decimal),
-            (.string, .string), (.data, .data), (.codable, .data), (.uuid, .uuid):
+            (.string, .string), (.data, .large), (.codable, .data), (.uuid, .uuid):
             return nil
+        case (.data, .data(let data)):
+            guard data.count > LargeData.inlineBytesMaximum else { return nil }
+            return ValueMisfit(
+                .invalid,
+                "holds more than \(LargeData.inlineBytesMaximum) bytes by reference only")
         case (.int16, .int(let number)):
             guard Int16(exactly: number) == nil else { return nil }
             return ValueMisfit(
@@ -93,7 +98,7 @@ extension Value {
         case .double: "a number"
         case .decimal: "a decimal number"
         case .string: "text"
-        case .data: "data"
+        case .data, .large: "data"
         case .date: "a date"
         case .uuid: "a UUID"
         case .object: "an object"

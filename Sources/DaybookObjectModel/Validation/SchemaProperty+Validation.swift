@@ -192,7 +192,7 @@ extension Value {
     fileprivate var length: Int? {
         switch self {
         case .string(let text): text.unicodeScalars.count
-        case .data(let data): data.count
+        case .data, .large: dataCount
         default: nil
         }
     }

@@ -1,3 +1,4 @@
+import DaybookDigest
 import Foundation
 
 // | tag | value | bytes that follow |
@@ -12,6 +13,7 @@ import Foundation
 // | 8 | date | 8, IEEE 754 seconds since 2001-01-01T00:00:00Z |
 // | 9 | uuid | 16 |
 // | 10 | object | entity and number, variable length |
+// | 11 | large data | count, variable length; digest of 32, see `ChunkTree` |
 /// The byte for the kind of value that follows.
 enum ValueTag {
     static let null: UInt8 = 0
@@ -25,6 +27,7 @@ enum ValueTag {
     static let date: UInt8 = 8
     static let uuid: UInt8 = 9
     static let object: UInt8 = 10
+    static let large: UInt8 = 11
 
     /// Whether it is that of a number, which is equal to the same number in another form.
     static func isNumber(_ tag: UInt8) -> Bool { (int...decimal).contains(tag) }
@@ -54,6 +57,7 @@ extension Value {
         switch self {
         case .string(let text): 32 + text.utf8.count
         case .data(let data): 32 + data.count
+        case .large: 16 + Digest.byteCount
         default: 32
         }
     }
@@ -89,6 +93,10 @@ extension OutputSpan where Element == UInt8 {
         case .data(let value):
             append(ValueTag.data)
             value.withUnsafeBytes { append(counted: $0.bytes) }
+        case .large(let value):
+            append(ValueTag.large)
+            append(variable: UInt64(value.count))
+            value.digest.withBytes { append(raw: $0) }
         case .date(let value):
             append(ValueTag.date)
             append(bigEndian: value.timeIntervalSinceReferenceDate.bitPattern)
@@ -131,6 +139,7 @@ extension RawSpan {
         case ValueTag.data:
             let count = try readCount(at: &offset)
             return .data(try readData(count, at: &offset))
+        case ValueTag.large: return .large(try readLargeData(at: &offset))
         case ValueTag.date:
             let seconds = Double(bitPattern: try readBigEndian(UInt64.self, at: &offset))
             return .date(Date(timeIntervalSinceReferenceDate: seconds))
@@ -187,6 +196,7 @@ extension RawSpan {
         case ValueTag.data:
             let count = try readCount(at: &offset)
             offset += count
+        case ValueTag.large: _ = try readLargeData(at: &offset)
         case ValueTag.uuid: _ = try readBigEndian(UInt128.self, at: &offset)
         case ValueTag.object: _ = try readObjectID(at: &offset)
         default: throw DecodingFailure(at: start, expected: "the tag of a value")
@@ -224,6 +234,13 @@ extension RawSpan {
         return try readText(at: &offset)
     }
 
+    /// The large data at an offset; nil for another kind of value.
+    package func largeData(at offset: Int) throws(DecodingFailure) -> LargeData? {
+        var offset = offset
+        guard try readByte(at: &offset) == ValueTag.large else { return nil }
+        return try readLargeData(at: &offset)
+    }
+
     /// Whether the value at an offset is null.
     package func isNull(at offset: Int) -> Bool {
         offset < byteCount
@@ -238,6 +255,19 @@ extension RawSpan {
         }
         let number = try readVariable(at: &offset)
         return ObjectID(entity: EntityNumber(rawValue: entity), number: number)
+    }
+
+    private func readLargeData(at offset: inout Int) throws(DecodingFailure) -> LargeData {
+        let start = offset
+        let count = try readVariable(at: &offset)
+        guard count > LargeData.inlineBytesMaximum, count <= LargeData.bytesMaximum else {
+            throw DecodingFailure(at: start, expected: "the count of large data")
+        }
+        guard offset >= 0, Digest.byteCount <= byteCount - offset,
+            let digest = Digest(extracting(offset..<offset + Digest.byteCount))
+        else { throw DecodingFailure(at: offset, expected: "a digest") }
+        offset += Digest.byteCount
+        return LargeData(count: Int(count), digest: digest)
     }
 
     private func readDecimal(at offset: inout Int) throws(DecodingFailure) -> Decimal {

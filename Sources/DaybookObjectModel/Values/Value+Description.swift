@@ -23,6 +23,7 @@ extension Value: CustomStringConvertible {
         case .data(let data) where isCoded:
             return ReadableText.escaped(String(decoding: data, as: UTF8.self))
         case .data(let data): return data.count == 1 ? "1 byte" : "\(data.count) bytes"
+        case .large(let data): return data.description
         case .bool(let value): return String(value)
         case .int(let number): return String(number)
         case .double(let number): return String(number)

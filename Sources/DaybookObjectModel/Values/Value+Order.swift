@@ -1,10 +1,12 @@
+import DaybookDigest
 package import Foundation
 
 extension Value {
     /// The order of two values, for sorting and for `<` in a filter.
     ///
     /// Null comes before everything (as in SQLite). Numbers compare by size whatever their form.
-    /// Strings compare by their UTF-8 bytes, which is the order of the index. Values that cannot be
+    /// Strings compare by their UTF-8 bytes, which is the order of the index. Large data come after all
+    /// other data, by length and then by digest. Values that cannot be
     /// compared (a string and a date) are ordered by kind so that sorting is total; a filter asks
     /// ``isComparable(to:)`` first.
     package func order(to other: Value) -> ComparisonResult {
@@ -26,6 +28,11 @@ extension Value {
         case (.data(let left), .data(let right)):
             if left.lexicographicallyPrecedes(right) { return .orderedAscending }
             return left == right ? .orderedSame : .orderedDescending
+        case (.large(let left), .large(let right)): return left.order(to: right)
+        case (.data(let left), .large(let right)):
+            return left.count <= LargeData.inlineBytesMaximum
+                ? .orderedAscending : LargeData(left).order(to: right)
+        case (.large, .data): return other.order(to: self).reversed
         case (.date(let left), .date(let right)):
             return left.timeIntervalSinceReferenceDate
                 .totalOrder(to: right.timeIntervalSinceReferenceDate)
@@ -47,7 +54,7 @@ extension Value {
         case .bool: 1
         case .int, .double, .decimal: 2
         case .string: 3
-        case .data: 4
+        case .data, .large: 4
         case .date: 5
         case .uuid: 6
         case .object: 7
@@ -62,6 +69,17 @@ extension ComparisonResult {
         case .orderedSame: .orderedSame
         case .orderedDescending: .orderedAscending
         }
+    }
+}
+
+extension LargeData {
+    /// The order by length and then by digest: reading the bytes is not worth an order of them.
+    fileprivate func order(to other: LargeData) -> ComparisonResult {
+        if count < other.count { return .orderedAscending }
+        if count > other.count { return .orderedDescending }
+        if self == other { return .orderedSame }
+        return digest.bytes.lexicographicallyPrecedes(other.digest.bytes)
+            ? .orderedAscending : .orderedDescending
     }
 }
 

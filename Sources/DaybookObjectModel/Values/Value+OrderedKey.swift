@@ -1,3 +1,4 @@
+import DaybookDigest
 import Foundation
 
 extension Value {
@@ -25,9 +26,15 @@ extension Value {
         case .string(let value):
             writer.append(0x05)
             writer.append(escaped: value.utf8.span.bytes)
+        case .data(let value) where value.count > LargeData.inlineBytesMaximum:
+            Value.large(LargeData(value)).appendOrderedKey(to: &writer)
         case .data(let value):
             writer.append(0x06)
             value.withUnsafeBytes { writer.append(escaped: $0.bytes) }
+        case .large(let value):
+            writer.append(0x0a)
+            writer.append(bigEndian: UInt64(value.count))
+            value.digest.withBytes { writer.append(raw: $0) }
         case .date(let value):
             writer.append(0x07)
             writer.append(bigEndian: value.timeIntervalSinceReferenceDate.orderedBits)

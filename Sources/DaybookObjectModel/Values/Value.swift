@@ -4,10 +4,12 @@ public import Foundation
 ///
 /// Every attribute type has one of these forms: the three integer types share ``int(_:)``, `Float`
 /// and `Double` share ``double(_:)``, URLs and enumerations with a string as their raw value are
-/// ``string(_:)``, and `Codable` values are ``data(_:)`` holding JSON.
+/// ``string(_:)``, and `Codable` values are ``data(_:)`` holding JSON. A value of the type `Data` with
+/// more than ``LargeData/inlineBytesMaximum`` bytes is ``large(_:)``.
 ///
 /// Two values are equal when their canonical bytes are: strings are compared by UTF-8 and numbers
-/// by bit pattern, because changing one encoding of "é" to the other is a change, too.
+/// by bit pattern, because changing one encoding of "é" to the other is a change, too. Bytes are equal
+/// however they are kept.
 public enum Value: Sendable {
     /// No value.
     case null
@@ -23,6 +25,8 @@ public enum Value: Sendable {
     case string(String)
     /// Bytes.
     case data(Data)
+    /// More bytes than a record holds itself, by reference.
+    case large(LargeData)
     /// A point in time.
     case date(Date)
     /// A universally unique identifier.
@@ -60,6 +64,34 @@ extension Value {
             return self
         }
     }
+
+    /// The same value in its stored form, in an attribute of a type: as ``normalized``, and many bytes
+    /// of data by reference.
+    package func normalized(for type: AttributeType?) -> Value {
+        if case .data(let data) = self {
+            guard type == .data, data.count > LargeData.inlineBytesMaximum else { return self }
+            return .large(LargeData(data))
+        }
+        return normalized
+    }
+
+    /// The bytes, in whichever form they are.
+    private var asLarge: LargeData? {
+        switch self {
+        case .data(let data): LargeData(data)
+        case .large(let data): data
+        default: nil
+        }
+    }
+
+    /// The number of bytes, in whichever form they are; nil for another kind of value.
+    package var dataCount: Int? {
+        switch self {
+        case .data(let data): data.count
+        case .large(let data): data.count
+        default: nil
+        }
+    }
 }
 
 extension Value: Hashable {
@@ -73,6 +105,9 @@ extension Value: Hashable {
         case (.decimal(let left), .decimal(let right)): left == right
         case (.string(let left), .string(let right)): left.hasSameBytes(as: right)
         case (.data(let left), .data(let right)): left == right
+        case (.large(let left), .large(let right)): left == right
+        case (.data, .large), (.large, .data):
+            left.dataCount == right.dataCount && left.asLarge == right.asLarge
         case (.date(let left), .date(let right)):
             left.timeIntervalSinceReferenceDate.bitPattern
                 == right.timeIntervalSinceReferenceDate.bitPattern
@@ -92,7 +127,10 @@ extension Value: Hashable {
         case .decimal(let value): hasher.combine(value)
         case .string(let value):
             for byte in value.utf8 { hasher.combine(byte) }
+        case .data(let value) where value.count > LargeData.inlineBytesMaximum:
+            hasher.combine(value.count)
         case .data(let value): hasher.combine(value)
+        case .large(let value): hasher.combine(value)
         case .date(let value): hasher.combine(value.timeIntervalSinceReferenceDate.bitPattern)
         case .uuid(let value): hasher.combine(value)
         case .object(let value): hasher.combine(value)

@@ -33,7 +33,7 @@ extension Store {
         let commit = Commit(
             prepared, models: models, parts: parts, clock: options.clock,
             verifies: options.verification == .afterCommit, takesNumbers: numbers.isLow,
-            numbersTaken: numbers.bound)
+            numbersTaken: numbers.bound, chunks: try chunkTable(for: prepared.changes))
         let outcome = try writing { try commit.run(in: $0) }
         if let block = outcome.block { numbers.add(block) }
         if let sequence = outcome.result.sequence { feed.publish(sequence) }
@@ -73,6 +73,8 @@ final class Commit: Sendable {
     private let takesNumbers: Bool
     /// All object numbers below are known to be taken.
     private let numbersTaken: UInt64
+    /// The table of chunks, if a value is to be kept there.
+    private let chunks: ChunkTable?
 
     /// The outcome of a save.
     struct Outcome: Sendable {
@@ -84,7 +86,7 @@ final class Commit: Sendable {
     init(
         _ prepared: ValidatedSave, models: ModelsInForce, parts: StoreParts,
         clock: @escaping @Sendable () -> Int64, verifies: Bool, takesNumbers: Bool,
-        numbersTaken: UInt64 = 0
+        numbersTaken: UInt64 = 0, chunks: ChunkTable? = nil
     ) {
         self.prepared = prepared
         self.models = models
@@ -93,6 +95,7 @@ final class Commit: Sendable {
         self.verifies = verifies
         self.takesNumbers = takesNumbers
         self.numbersTaken = numbersTaken
+        self.chunks = chunks
     }
 
     /// Saves, or refuses with conflicts that name the entries behind them.
@@ -121,7 +124,7 @@ final class Commit: Sendable {
         return Commit(
             try ValidatedSave(request, schema: inForce.parts.projection.schema), models: models,
             parts: inForce.parts, clock: clock, verifies: verifies, takesNumbers: takesNumbers,
-            numbersTaken: numbersTaken)
+            numbersTaken: numbersTaken, chunks: chunks)
     }
 
     private func save(
@@ -140,6 +143,7 @@ final class Commit: Sendable {
             try draft.fold(payload, in: transaction)
         }
         try keepUserValues(in: transaction)
+        try chunks?.keep(settlement.changes, in: transaction)
         let entry = try draft.append(
             recordedAt: recordingTime(after: last.head),
             occurredAt: prepared.request.header.occurredAt, in: transaction)

@@ -26,7 +26,7 @@ struct ValidatedSave: Sendable {
         }
         if changes.contains(where: \.isEmpty) { changes.removeAll(where: \.isEmpty) }
         for position in changes.indices where changes[position].mayNeedNormalizing {
-            changes[position].normalize()
+            changes[position].normalize(schema)
         }
         self.changes = changes
         try SaveRequestValidation.check(changes, schema: schema)
@@ -112,13 +112,19 @@ extension Change {
     }
 
     /// Brings new values into canonical form.
-    fileprivate mutating func normalize() {
+    fileprivate mutating func normalize(_ schema: Schema) {
+        let entity = schema.entity(object.entity)
         switch kind {
         case .insert(let values, let members):
-            kind = .insert(values: values.map(\.normalized), members: members)
+            let slots = entity?.slots ?? []
+            let normalized = values.enumerated().map { slot, value in
+                value.normalized(for: slot < slots.count ? slots[slot].attribute?.type : nil)
+            }
+            kind = .insert(values: normalized, members: members)
         case .update(let edits, let members):
             let normalized = edits.map {
-                Edit(property: $0.property, old: $0.old, new: $0.new.normalized)
+                let type = entity?.property($0.property)?.attribute?.type
+                return Edit(property: $0.property, old: $0.old, new: $0.new.normalized(for: type))
             }
             kind = .update(edits: normalized, members: members)
         case .delete: return
@@ -131,6 +137,7 @@ extension Value {
         switch self {
         case .double(let number): number.isNaN || (number == 0 && number.sign == .minus)
         case .date: self != normalized
+        case .data(let data): data.count > LargeData.inlineBytesMaximum
         default: false
         }
     }

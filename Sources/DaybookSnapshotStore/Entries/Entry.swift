@@ -61,7 +61,7 @@ package struct Entry: Sendable {
     /// The model, in an entry that sets it.
     package let version: ModelVersion?
     /// What it changes, in the order of ``Change/precedes(_:)``.
-    package let changes: [Change]
+    package internal(set) var changes: [Change]
 
     /// Creates an entry.
     package init(

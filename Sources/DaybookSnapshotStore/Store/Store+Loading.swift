@@ -32,14 +32,23 @@ extension Store {
 
     /// Appends an exported entry unchanged: with the same number, times and digest.
     ///
+    /// - Parameters:
+    ///   - entry: The entry.
+    ///   - source: The store that has the large data of the entry; nil when this one has them already.
+    /// - Returns: What was appended.
     /// - Throws: ``StoreError`` with ``StoreError/Code/digestMismatch`` when it is not the next
     ///   entry or does not reproduce its digest; what ``commit(_:)`` throws when its changes do not
     ///   fit. The store is unchanged then.
     @discardableResult
-    package func append(exported entry: Entry) throws -> SaveResult {
+    package func append(
+        exported entry: Entry, withDataOf source: Store? = nil
+    ) throws -> SaveResult {
+        var entry = entry
+        if let source { entry.changes.attachLargeData(to: source) }
         let (models, options) = (models, options)
-        let result = try writing { transaction in
-            let result = try models.load(entry, options, in: transaction)
+        let chunks = try chunkTable(for: entry.changes)
+        let result = try writing { [entry] transaction in
+            let result = try models.load(entry, options, chunks, in: transaction)
             guard result.sequence == entry.sequence, result.digest == entry.digest else {
                 throw StoreError.digestMismatch(entry.sequence, result.sequence)
             }
@@ -53,7 +62,8 @@ extension Store {
 extension ModelsInForce {
     /// Appends an entry by the model in force, whatever the program knows of it.
     fileprivate func load(
-        _ entry: Entry, _ options: StoreOptions, in transaction: borrowing WriteTransaction
+        _ entry: Entry, _ options: StoreOptions, _ chunks: ChunkTable?,
+        in transaction: borrowing WriteTransaction
     ) throws -> SaveResult {
         let current = try inForce(in: transaction)
         if let version = entry.version {
@@ -73,7 +83,7 @@ extension ModelsInForce {
             try ValidatedSave(request, schema: schema),
             models: ModelsInForce(view: view, current.parts), parts: current.parts,
             clock: options.clock, verifies: options.verification == .afterCommit,
-            takesNumbers: false)
+            takesNumbers: false, chunks: chunks)
         return try commit.run(in: transaction).result
     }
 }

@@ -10,7 +10,8 @@ extension Store {
     ///
     /// - Parameters:
     ///   - path: The path of the copy, where no file may exist.
-    ///   - compacting: Whether to leave out free pages and the data still in them.
+    ///   - compacting: Whether to leave out free pages and the data still in them, and chunks that no
+    ///     entry refers to.
     ///   - check: Checks the copy under its other name, and throws to reject it.
     /// - Throws: ``StoreError`` with ``StoreError/Code/exists`` when a file exists at `path`; what
     ///   `check` throws. Nothing is left of the copy then.
@@ -24,9 +25,22 @@ extension Store {
         defer { draft.discard() }
         try Self.wrapping(path, besides: draft) {
             try openEnvironment().copy(to: draft.path, compacting: compacting)
+            if compacting, try chunkTable() != nil { try Self.sweep(draft) }
         }
         try check(draft.path)
         try Self.place(draft, at: path)
+    }
+
+    /// Leaves out of a copy the chunks that no entry refers to.
+    private static func sweep(_ draft: DraftFile) throws {
+        let copy = try open(at: draft.path)
+        guard try copy.sweep().records > 0 else { return try copy.close() }
+        // Without the pages that have become free.
+        let swept = draft.path + "-swept"
+        try copy.openEnvironment().copy(to: swept, compacting: true)
+        try copy.close()
+        try Environment.remove(at: draft.path)
+        try FileManager.default.moveItem(atPath: swept, toPath: draft.path)
     }
 
     /// A draft file for a store that gets its name only when it is complete.

@@ -41,6 +41,8 @@ extension Store {
     ///
     /// - Complexity: O(*n*) page reads, *n* the number of objects.
     package func statistics() throws -> StoreStatistics {
+        // Its size is known once the table is open.
+        _ = try chunkTable()
         let environment = try openEnvironment()
         let file = try wrapping { try environment.statistics }
         return try reading { transaction in

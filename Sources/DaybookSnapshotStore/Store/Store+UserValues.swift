@@ -44,7 +44,12 @@ extension StoreMetadata {
         writer.append(variable: UInt64(values.count))
         for (name, value) in values.sorted(by: { $0.key < $1.key }) {
             writer.append(name)
-            writer.append(value.normalized)
+            // Chunks are kept for entries only.
+            if case .large(let data) = value {
+                writer.append(Value.data(try data.data()))
+            } else {
+                writer.append(value.normalized)
+            }
         }
         try put(Name.userValues, writer.bytes, meta, in: transaction)
     }

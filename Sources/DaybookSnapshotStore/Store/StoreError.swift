@@ -67,7 +67,7 @@ public struct StoreError: Error, Sendable {
             case unsupportedFileSystem, inputOutput, generation, unsettled
             case noSuchStore, noSuchConfiguration, assignment, crossStoreRelationship, coordinator
             case tagName, noSuchTag, replaced, pendingChanges, unreadableValue, modelSuperseded
-            case cancelled
+            case cancelled, noSuchData
         }
 
         private let wrapped: Wrapped
@@ -154,6 +154,8 @@ public struct StoreError: Error, Sendable {
         public static let unsettled = Code(.unsettled)
         /// A stored value is not a value of the property's type.
         public static let unreadableValue = Code(.unreadableValue)
+        /// The store does not have the bytes of large data.
+        public static let noSuchData = Code(.noSuchData)
         /// The operating system failed to read or write.
         public static let inputOutput = Code(.inputOutput)
     }

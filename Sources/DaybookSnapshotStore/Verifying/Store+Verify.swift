@@ -35,7 +35,7 @@ extension Store {
         var reading = options
         reading.isReadOnly = true
         guard let store = try openForChecking(path, reading, &report) else { return report }
-        var verification = Verification(store, report, checkpoint)
+        var verification = try Verification(store, report, checkpoint)
         // One transaction for all checks: what others save meanwhile is not seen.
         try store.reading { try verification.run(in: $0, progress) }
         try store.close()
@@ -54,7 +54,7 @@ extension Store {
         checkpoint: Checkpoint? = nil,
         progress: (_ step: String, _ fraction: Double) -> Void = { _, _ in }
     ) throws -> VerifyReport {
-        var verification = Verification(self, VerifyReport(), checkpoint)
+        var verification = try Verification(self, VerifyReport(), checkpoint)
         try reading { try verification.run(in: $0, progress) }
         return verification.report
     }
@@ -112,11 +112,13 @@ private struct Verification {
     private let checkpoint: Checkpoint?
     private var pending = PendingIndexes()
     private(set) var report: VerifyReport
+    private var data: DataCheck
 
     private var parts: StoreParts { store.parts }
 
-    init(_ store: Store, _ report: VerifyReport, _ checkpoint: Checkpoint? = nil) {
+    init(_ store: Store, _ report: VerifyReport, _ checkpoint: Checkpoint? = nil) throws {
         self.store = store
+        data = DataCheck(try store.chunkTable(), store.schema)
         self.report = report
         self.checkpoint = checkpoint
     }
@@ -131,6 +133,8 @@ private struct Verification {
         try checkReferences(in: transaction)
         progress("references", 1)
         if report.findings.isEmpty { try checkDerived(in: transaction) }
+        try data.run(in: transaction) { progress("data", $0) }
+        report.findings += data.findings
         // A damaged journal is not compared with a checkpoint.
         if let checkpoint, report.findings.isEmpty {
             report.flaw = try store.flaw(of: checkpoint, in: transaction)
@@ -273,7 +277,10 @@ private struct Verification {
         report.head = try lastEntry(in: transaction)
         try parts.journal.verify(
             in: transaction, { findings.append($0) },
-            follow: { try account.follow($0, in: transaction) },
+            follow: { entry in
+                try account.follow(entry, in: transaction)
+                data.follow(entry)
+            },
             progress: { done, last in progress("journal", fraction(done, last)) })
         for finding in findings {
             let place = finding.sequence.map { "entry \($0)" } ?? "journal"

@@ -16,6 +16,8 @@ package struct VerifyFinding: Sendable, Hashable, CustomStringConvertible {
         case reference
         /// A count, sum or extreme is not what it is derived from.
         case derived
+        /// The chunks of large data.
+        case data
     }
 
     /// Where it was found.

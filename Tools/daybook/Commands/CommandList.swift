@@ -16,6 +16,7 @@ enum CommandList {
         BisectCommand(),
         DiffCommand(),
         DocumentCommand(),
+        DataCommand(),
         TagCommand(),
         ModelCommand(),
         StatsCommand(),

@@ -136,7 +136,7 @@ struct Replay {
         var (stop, goesOn) = try look(at: entry, in: copy, console)
         guard goesOn else { return (copy, stop) }
         try store.entries(from: SequenceNumber(2), through: through) { entry in
-            try copy.append(exported: entry)
+            try copy.append(exported: entry, withDataOf: store)
             progress?.advance()
             (stop, goesOn) = try look(at: entry, in: copy, console)
             return goesOn ? .proceed : .stop

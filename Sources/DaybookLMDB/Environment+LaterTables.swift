@@ -1,0 +1,78 @@
+internal import CDaybookLMDB
+internal import Synchronization
+
+// A table that few files need is made when it is needed first, so that it costs the others nothing.
+extension Environment {
+    /// A table that the file may lack; nil when it does.
+    ///
+    /// - Throws: ``LMDBError`` when the file cannot be read.
+    /// - Precondition: Not called inside a write of the same environment.
+    /// - Complexity: O(1) once the table has been found.
+    package func table(ifThere name: String) throws -> Table? {
+        if let table = core.tables.withLock({ $0[name] }) { return table }
+        return try core.openingTable.withLock { _ in try openLater(name) }
+    }
+
+    /// A table that is made if the file lacks it.
+    ///
+    /// - Throws: As ``write(_:)``.
+    /// - Precondition: Not called inside a read or write of the same environment.
+    /// - Complexity: One write the first time.
+    package func table(making name: String) throws -> Table {
+        if let table = core.tables.withLock({ $0[name] }) { return table }
+        return try core.openingTable.withLock { _ in
+            if let table = try openLater(name) { return table }
+            try perform { try $0.makeTable(name) }
+            guard let table = try openLater(name) else { throw LMDBError.noSuchTable(name) }
+            return table
+        }
+    }
+
+    /// Opens a table in a read transaction of its own, whose end makes the handle known to all later
+    /// transactions.
+    private func openLater(_ name: String) throws -> Table? {
+        try core.checkUsable()
+        if let table = core.tables.withLock({ $0[name] }) { return table }
+        let opened = try core.pool.withReader(patience) { try handle(of: name) }
+        guard let opened else { return nil }
+        core.add([name: opened])
+        return core.tables.withLock { $0[name] }
+    }
+
+    private func handle(of name: String) throws -> MDB_dbi? {
+        let pointer = try core.pair.registering(patience) { () throws(LMDBError) -> OpaquePointer in
+            var pointer: OpaquePointer?
+            let status = mdb_txn_begin(core.handle.pointer, nil, UInt32(MDB_RDONLY), &pointer)
+            guard status == MDB_SUCCESS, let pointer else {
+                throw .status(status, "opening the table '\(name)'")
+            }
+            return pointer
+        }
+        var handle: MDB_dbi = 0
+        let found = mdb_dbi_open(pointer, name, 0, &handle)
+        guard found == MDB_SUCCESS else {
+            mdb_txn_abort(pointer)
+            if found == MDB_NOTFOUND { return nil }
+            throw LMDBError.status(found, "opening the table '\(name)'")
+        }
+        // An abort would close the handle again.
+        let status = mdb_txn_commit(pointer)
+        guard status == MDB_SUCCESS else {
+            throw LMDBError.status(status, "opening the table '\(name)'")
+        }
+        return handle
+    }
+}
+
+extension WriteTransaction {
+    /// Makes a table, without a handle that outlives the transaction's failure.
+    fileprivate func makeTable(_ name: String) throws {
+        state.requireNoLoans()
+        var handle: MDB_dbi = 0
+        let status = mdb_dbi_open(access.pointer, name, UInt32(MDB_CREATE), &handle)
+        guard status == MDB_SUCCESS else {
+            throw state.fail(status, "making the table '\(name)'")
+        }
+        state.countWrite()
+    }
+}

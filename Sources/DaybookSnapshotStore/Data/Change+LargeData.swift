@@ -1,0 +1,88 @@
+internal import DaybookLMDB
+package import DaybookObjectModel
+
+extension [Change] {
+    /// Whether a new value is large data.
+    var haveLargeData: Bool {
+        let changes = span
+        for index in changes.indices where changes[index].hasLargeData { return true }
+        return false
+    }
+}
+
+extension [Change] {
+    /// Lets the new large data be read from a store.
+    mutating func attachLargeData(to store: Store) {
+        guard haveLargeData else { return }
+        for index in indices { self[index].attachLargeData(to: store) }
+    }
+}
+
+extension Change {
+    fileprivate mutating func attachLargeData(to store: Store) {
+        switch kind {
+        case .insert(let values, let members):
+            kind = .insert(values: values.map { $0.attached(to: store) }, members: members)
+        case .update(let edits, let members):
+            let edits = edits.map {
+                Edit(property: $0.property, old: $0.old, new: $0.new.attached(to: store))
+            }
+            kind = .update(edits: edits, members: members)
+        case .delete: return
+        }
+    }
+
+    fileprivate var hasLargeData: Bool {
+        switch kind {
+        case .insert(let values, _):
+            let values = values.span
+            for slot in values.indices where values[slot].isLarge { return true }
+        case .update(let edits, _):
+            let edits = edits.span
+            for index in edits.indices where edits[index].new.isLarge { return true }
+        case .delete: break
+        }
+        return false
+    }
+
+    /// Calls `body` with every new value that is large data.
+    package func forEachNewLargeData(_ body: (LargeData) throws -> Void) rethrows {
+        switch kind {
+        case .insert(let values, _):
+            for value in values { if case .large(let data) = value { try body(data) } }
+        case .update(let edits, _):
+            for edit in edits { if case .large(let data) = edit.new { try body(data) } }
+        case .delete: break
+        }
+    }
+}
+
+extension Value {
+    /// The same value; large data can be read from the store.
+    fileprivate func attached(to store: Store) -> Value {
+        guard case .large(let data) = self else { return self }
+        return .large(data.attached(to: store))
+    }
+
+    fileprivate var isLarge: Bool {
+        if case .large = self { true } else { false }
+    }
+}
+
+extension ChunkTable {
+    /// Writes the large data among the new values of changes, unless they are there already.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchData`` for a reference to bytes that the
+    ///   store does not have and that did not come along.
+    func keep(_ changes: [Change], in transaction: borrowing WriteTransaction) throws {
+        var kept: Set<ChunkKey> = []
+        for change in changes {
+            try change.forEachNewLargeData { data in
+                guard kept.insert(data.top).inserted, try !contains(data.top, in: transaction)
+                else { return }
+                guard data.isAttached else { throw StoreError.noSuchData(data) }
+                try data.forEachRecord { key, bytes in try put(key, bytes, in: transaction) }
+            }
+        }
+    }
+}
