@@ -24,7 +24,8 @@ import Testing
                 recordedAt: last.head.recordedAt, occurredAt: nil, in: transaction)
             transaction.remember(
                 LastCommitState(
-                    JournalHead(entry), greatest: draft.greatestKnown, model: last.model))
+                    JournalHead(entry), greatest: draft.greatestKnown, model: last.model,
+                    pending: last.pending))
         }
 
         let findings = try store.verify().findings
