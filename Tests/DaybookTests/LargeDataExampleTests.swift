@@ -3,14 +3,16 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
-private final class Recording: ManagedObject {
-    @Attribute var title: String = ""
-    @Attribute var cover: Data?
-    @Attribute var sound: LargeData?
-}
-
 /// The example of the page on large data.
 @Suite struct LargeDataExampleTests {
+    // example
+    final class Recording: ManagedObject {
+        @Attribute var title: String = ""
+        @Attribute var cover: Data?
+        @Attribute var sound: LargeData?
+    }
+    // end of example
+
     @Test func `a file goes into a property and comes out of it`() throws {
         let folder = try TemporaryDirectory()
         let file = folder.url.appending(path: "sound.wav")
@@ -25,11 +27,13 @@ private final class Recording: ManagedObject {
 
         try context.performAndWait { () throws in
             let recording = Recording(context: context)
+            // example
             recording.sound = try context.importData(contentsOf: file)
             try context.save()
 
             let beginning = try recording.sound?.bytes(in: 0..<16)
             try recording.sound?.copy(to: output)
+            // end of example
             #expect(beginning == bytes.prefix(16))
         }
         try output.close()

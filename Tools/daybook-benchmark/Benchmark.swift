@@ -80,7 +80,7 @@ struct Benchmark {
             JournalWork(task: .export, journal: journal),
             Migrating(letter: "i", change: .attribute, count: scale.openingFew),
             Migrating(letter: "i'", change: .attribute, count: scale.migrated),
-            Migrating(letter: "k", change: .index, count: scale.migrated),
+            Migrating(letter: "n", change: .index, count: scale.migrated),
             OlderRows(count: scale.objects),
         ]
         let start = all.firstIndex { $0.letter == options.first } ?? 0

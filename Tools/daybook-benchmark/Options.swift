@@ -165,9 +165,7 @@ struct Options: Sendable {
 
     private static let letters = [
         "a", "a8", "b", "b'", "f", "c", "c1", "c'", "c''", "h", "h'", "k", "k'", "d", "e", "f'",
-        "g", "g'",
-        "v", "r",
-        "j", "i", "i'", "k", "l",
+        "g", "g'", "v", "r", "j", "i", "i'", "n", "l",
     ]
 
     private static func text(

@@ -246,11 +246,11 @@ import Testing
         let tried = Set(
             (Self.entityCases + Self.attributeCases + Self.relationshipCases).map(\.kind))
 
-        // The inverse takes two relationships, a move two entities, and a custom stage no other model: they
-        // have tests of their own.
+        // The inverse takes two relationships, a move two entities, a custom stage no other model, and a
+        // derivation values to derive from: they have tests of their own.
         #expect(
             Set(ModelStep.Kind.allCases).subtracting(tried)
-                == [.changeInverse, .moveProperty, .customStage])
+                == [.changeInverse, .moveProperty, .customStage, .changeDerivation])
     }
 
     @Test func `a custom stage is a step of its own, and so is taking it back`() throws {
