@@ -48,6 +48,12 @@ extension Environment {
             }
             return pointer
         }
+        do throws(LMDBError) {
+            try checkWay(to: name, in: pointer)
+        } catch {
+            mdb_txn_abort(pointer)
+            throw error
+        }
         var handle: MDB_dbi = 0
         let found = mdb_dbi_open(pointer, name, 0, &handle)
         guard found == MDB_SUCCESS else {
@@ -61,6 +67,17 @@ extension Environment {
             throw LMDBError.status(status, "opening the table '\(name)'")
         }
         return handle
+    }
+
+    /// Checks what LMDB is about to read of the table of tables, because it trusts that.
+    private func checkWay(to name: String, in transaction: OpaquePointer) throws(LMDBError) {
+        var map = try PageMap(of: core.handle.pointer, core.pair)
+        defer { map.remove() }
+        var status = MDB_SUCCESS
+        let snapshot = try SnapshotMemory().snapshot(
+            of: transaction, in: map, core.pair, &status)
+        guard let snapshot else { throw .status(status, "opening the table '\(name)'") }
+        try snapshot.checkWay(toTable: name)
     }
 }
 

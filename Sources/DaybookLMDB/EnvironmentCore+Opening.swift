@@ -170,6 +170,16 @@ extension EnvironmentCore {
             }
             handles[name] = handle
         }
+        for name in create ? [] : options.tablesIfThere {
+            var handle: MDB_dbi = 0
+            let status = mdb_dbi_open(transaction, name, 0, &handle)
+            if status == MDB_NOTFOUND { continue }
+            guard status == MDB_SUCCESS else {
+                mdb_txn_abort(transaction)
+                throw .status(status, "opening the table '\(name)'")
+            }
+            handles[name] = handle
+        }
         // Committed even when only reading, because an abort would close the handles again.
         let status = mdb_txn_commit(transaction)
         guard status == MDB_SUCCESS else { throw .status(status, "opening the tables") }
@@ -186,7 +196,7 @@ extension EnvironmentCore {
         var status = MDB_SUCCESS
         let snapshot = try SnapshotMemory().snapshot(of: transaction, in: map, pair, &status)
         guard let snapshot else { throw .status(status, "opening the tables") }
-        for name in options.tables { try snapshot.checkWay(toTable: name) }
+        for name in options.tables + options.tablesIfThere { try snapshot.checkWay(toTable: name) }
     }
 
     private static func isEmpty(_ environment: OpaquePointer) throws(LMDBError) -> Bool {

@@ -26,7 +26,8 @@ extension EnvironmentCore {
     ///
     /// - Throws: ``LMDBError`` with ``LMDBError/Code/corrupt`` when it is not; nothing is written then.
     func makeSure() throws(LMDBError) {
-        switch trust.withLock({ $0 }) {
+        let known = trust.withLock { $0 }
+        switch known {
         case .sound: return
         case .damaged(let message): throw LMDBError(.corrupt, message)
         case .unknown:
@@ -34,7 +35,13 @@ extension EnvironmentCore {
         case .untrusted: try checkPages()
         }
         try pair.vouch()
-        trust.withLock { $0 = .sound }
+        let isSettled = trust.withLock { now in
+            // Somebody may have opened the file as untrusted meanwhile.
+            guard now == known else { return false }
+            now = .sound
+            return true
+        }
+        if !isSettled { try makeSure() }
     }
 
     private func checkPages() throws(LMDBError) {

@@ -3,6 +3,9 @@ package struct EnvironmentOptions: Sendable {
     /// The tables of the file; made when the file is new, otherwise looked up once.
     package var tables: [String]
 
+    /// Tables that few files have, opened with the others where they are there.
+    package var tablesIfThere: [String] = []
+
     /// Whether a file that does not exist is made.
     package var create: Bool
 

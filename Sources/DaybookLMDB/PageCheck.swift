@@ -171,6 +171,9 @@ enum MetaCheck {
         if length.overflow || meta.mapSize < length.partialValue {
             problems.append("its map of \(meta.mapSize) bytes is smaller than its pages")
         }
+        if meta.transaction > UInt64(Int64.max) {
+            problems.append("its transaction \(meta.transaction) is impossible")
+        }
         if meta.mapSize > FileFormat.mapSizeMaximum {
             problems.append("its map of \(meta.mapSize) bytes is impossibly large")
         }

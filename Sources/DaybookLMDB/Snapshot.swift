@@ -155,7 +155,7 @@ final class SnapshotMemory: @unchecked Sendable {
     func snapshot(
         of transaction: OpaquePointer, in map: PageMap, _ pair: FilePair, _ status: inout Int32
     ) throws(LMDBError) -> Snapshot? {
-        if meta?.transaction != UInt64(mdb_txn_id(transaction)) {
+        if meta?.transaction != UInt64(UInt(bitPattern: mdb_txn_id(transaction))) {
             status = try look(at: transaction, in: map, pair)
             guard status == MDB_SUCCESS else { return nil }
         }
@@ -168,7 +168,7 @@ final class SnapshotMemory: @unchecked Sendable {
         at transaction: OpaquePointer, in map: PageMap, _ pair: FilePair
     ) throws(LMDBError) -> Int32 {
         for _ in 0..<Self.attemptsMaximum {
-            let number = UInt64(mdb_txn_id(transaction))
+            let number = UInt64(UInt(bitPattern: mdb_txn_id(transaction)))
             guard let meta = map.metaPage(number & 1) else { break }
             atomicMemoryFence(ordering: .acquiring)
             let other = map.metaPage(~number & 1)?.transaction ?? .max
@@ -176,9 +176,9 @@ final class SnapshotMemory: @unchecked Sendable {
                 mdb_txn_reset(transaction)
                 let status = mdb_txn_renew(transaction)
                 guard status == MDB_SUCCESS else { return status }
-                guard UInt64(mdb_txn_id(transaction)) == number, meta.transaction == number else {
-                    continue
-                }
+                guard UInt64(UInt(bitPattern: mdb_txn_id(transaction))) == number,
+                    meta.transaction == number
+                else { continue }
             }
             try keep(meta, map, pair)
             return MDB_SUCCESS

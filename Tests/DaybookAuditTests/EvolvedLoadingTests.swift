@@ -35,27 +35,27 @@ struct EvolvedLoadingTests {
         try loaded.close()
     }
 
-    @Test func `an export whose steps were altered does not load`() throws {
+    @Test func `an export loads by its numbers, in whatever words it tells the steps`() throws {
         let history = try EvolvingHistory(seed: 201)
         while history.versions.count < 2 {
             _ = try history.save(by: history.versions.count - 1)
             _ = try history.migrate()
         }
         let directory = try TemporaryDirectory()
-        let lines = try Exporting.lines(of: history.store)
-        let place = try #require(
-            lines.firstIndex { line in
-                String(decoding: line, as: UTF8.self).contains("\"steps\":[")
-            })
-        let altered = String(decoding: lines[place], as: UTF8.self)
-            .replacing("\"steps\":[", with: "\"steps\":[\"remove 'Secret'\",")
-        let loader = try StoreLoader(creating: directory.path("new.daybook"))
-        for line in lines[..<place] { try loader.load(line) }
+        let path = directory.path("new.daybook")
+        let loader = try StoreLoader(creating: path)
+        var altered = 0
+        for line in try Exporting.lines(of: history.store) {
+            let text = String(decoding: line, as: UTF8.self)
+            if text.contains("\"steps\":[") { altered += 1 }
+            let told = text.replacing("\"steps\":[", with: "\"steps\":[\"in other words\",")
+            try loader.load(Array(told.utf8))
+        }
+        try loader.finish()
 
-        let refusal = #expect(throws: ExportError.self) { try loader.load(Array(altered.utf8)) }
-
-        #expect(refusal?.description.contains("steps") == true, "\(String(describing: refusal))")
-        #expect(refusal?.line == place + 1)
-        try loader.abandon()
+        #expect(altered > 0)
+        let loaded = try Store.open(at: path)
+        #expect(try loaded.head() == history.store.head())
+        try loaded.close()
     }
 }

@@ -21,6 +21,9 @@ struct PlannedMigration {
         var plain = PersistentStoreOptions()
         plain.durability = options.durability
         plain.lockTimeout = options.lockTimeout
+        plain.isUntrusted = options.isUntrusted
+        plain.indexes = options.indexes
+        plain.migrationProgress = options.migrationProgress
         self.options = plain
     }
 
@@ -77,7 +80,7 @@ struct PlannedMigration {
             try store.close()
             return result
         } catch {
-            try store.close()
+            store.closeQuietly()
             throw error
         }
     }

@@ -22,8 +22,11 @@ extension ManagedObject {
 
     /// A value in its stored form.
     func normalized(_ value: Value, inSlot slot: Int) -> Value {
-        guard case .data = value else { return value.normalized }
-        return value.normalized(for: binding.schema.slots[slot].attribute?.type)
+        switch value {
+        case .data, .large:
+            value.normalized(for: binding.schema.slots[slot].attribute?.type)
+        default: value.normalized
+        }
     }
 }
 

@@ -78,7 +78,7 @@ extension ManagedObjectContext {
         }
         let key = RelationKey(owner: id, property: property.number)
         if let known = found.members[key] { return Array(known.keys) }
-        var orders = owner?.status.isTemporary == true ? [:] : try members(property, id)
+        var orders = try underlyingMembers(of: property, in: id, members)
         journal.overlay(key, on: &orders)
         found.members[key] = orders
         return Array(orders.keys)

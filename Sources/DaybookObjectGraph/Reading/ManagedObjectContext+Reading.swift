@@ -32,21 +32,36 @@ extension ManagedObjectContext {
     ) throws -> [ObjectID: Double] {
         let owner = registry[id]
         if case .many(let list)? = owner?.relations[property.number] { return list.orders }
-        // Nobody leads to a new object in the store, but to one that has come back they may still: its
-        // delete took no reference back that has no delete rule.
-        let mayBeLedTo = !property.isStoredToMany && property.relationship?.deleteRule == .noAction
-        let isNew = owner?.status.isTemporary == true && !mayBeLedTo
-        var members = isNew ? [:] : try parentStore.members(of: property, in: id)
-        if !property.isStoredToMany, !journal.isAtBase {
-            // An object inserted here has the members it has here, though others have brought it back,
-            // too.
-            members = members.filter { member, _ in
-                let owner = registry[GraphID(store: id.store, object: member)]
-                return owner?.status.isTemporary != true
-            }
+        var members = try underlyingMembers(of: property, in: id) {
+            try parentStore.members(of: $0, in: $1)
         }
         journal.overlay(RelationKey(owner: id, property: property.number), on: &members)
         return members
+    }
+
+    /// What is under this context of a relationship, as far as it counts here.
+    ///
+    /// - Parameters:
+    ///   - property: The relationship.
+    ///   - id: Its owner.
+    ///   - read: Reads the members of a relationship under this context.
+    /// - Returns: The members with their orders, without what is pending here.
+    /// - Throws: What `read` throws.
+    func underlyingMembers(
+        of property: SchemaProperty, in id: GraphID,
+        _ read: (SchemaProperty, GraphID) throws -> [ObjectID: Double]
+    ) rethrows -> [ObjectID: Double] {
+        // Nobody leads to a new object in the store, but to one that has come back they may still: its
+        // delete took no reference back that has no delete rule.
+        let mayBeLedTo = !property.isStoredToMany && property.relationship?.deleteRule == .noAction
+        if registry[id]?.status.isTemporary == true, !mayBeLedTo { return [:] }
+        let members = try read(property, id)
+        guard !property.isStoredToMany, !journal.isAtBase else { return members }
+        // An object inserted here has the members it has here, though others have brought it back, too.
+        return members.filter { member, _ in
+            let owner = registry[GraphID(store: id.store, object: member)]
+            return owner?.status.isTemporary != true
+        }
     }
 
     /// A value as the context sees it.

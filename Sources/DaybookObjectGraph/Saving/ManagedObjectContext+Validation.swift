@@ -205,6 +205,7 @@ extension ManagedObject {
         let property = property(named: key)
         require(property.isAttribute, "Only the values of attributes can be validated.")
         try validate(&value, forKey: key)
+        value = value.normalized(for: property.attribute?.type)
         guard let misfit = property.misfit(of: value), let context = binding.context else { return }
         throw failure(misfit, of: property, context)
     }

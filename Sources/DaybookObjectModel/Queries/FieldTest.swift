@@ -148,8 +148,10 @@ extension FieldTest.Form {
         case (.int(let least), .int(let greatest)): self = .integer(least, greatest)
         case (.double(let least), .double(let greatest)): self = .double(least, greatest)
         case (.date(let least), .date(let greatest)):
-            self = .date(
-                least.timeIntervalSinceReferenceDate, greatest.timeIntervalSinceReferenceDate)
+            let bounds = (
+                least.timeIntervalSinceReferenceDate, greatest.timeIntervalSinceReferenceDate
+            )
+            self = bounds.0.isNaN || bounds.1.isNaN ? .value : .date(bounds.0, bounds.1)
         default: self = .value
         }
     }
@@ -352,9 +354,10 @@ fileprivate struct EncodedValues: Sendable {
         }
         let tags = Set(encoded.map { $0[0] }).filter(ValueTag.isNumber)
         guard tags.count <= 1 else { return nil }
-        // A store has a reference in place of large data.
-        for case .data(let data) in values.values
-        where data.count > LargeData.inlineBytesMaximum { return nil }
+        // Large data are equal to the same bytes in either form.
+        for value in values.values where value.dataCount ?? 0 > LargeData.inlineBytesMaximum {
+            return nil
+        }
         numberTag = tags.first
         for value in encoded {
             bytes += value

@@ -141,7 +141,7 @@ public struct LargeData: Sendable {
     public func bytes(in range: Range<Int>) throws -> Data {
         require(
             range.lowerBound >= 0 && range.upperBound <= count, "The range is within the bytes.")
-        var data = Data(capacity: range.count)
+        var data = Data(capacity: min(range.count, Self.pieceBytes))
         try forEachPiece(of: range) { data.append($0) }
         return data
     }
@@ -220,9 +220,10 @@ extension LargeData: Hashable {
         left.body === right.body || left.digest == right.digest && left.count == right.count
     }
 
-    /// Hashes the number of bytes.
+    /// Hashes what equality compares.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(count)
+        hasher.combine(digest)
     }
 }
 

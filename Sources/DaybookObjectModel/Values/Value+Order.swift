@@ -30,8 +30,9 @@ extension Value {
             return left == right ? .orderedSame : .orderedDescending
         case (.large(let left), .large(let right)): return left.order(to: right)
         case (.data(let left), .large(let right)):
-            return left.count <= LargeData.inlineBytesMaximum
-                ? .orderedAscending : LargeData(left).order(to: right)
+            // By number of bytes first: a digest costs as much as reading all of them.
+            guard left.count == right.count else { return left.count.order(to: right.count) }
+            return LargeData(left).order(to: right)
         case (.large, .data): return other.order(to: self).reversed
         case (.date(let left), .date(let right)):
             return left.timeIntervalSinceReferenceDate

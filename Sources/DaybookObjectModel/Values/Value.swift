@@ -72,6 +72,11 @@ extension Value {
             guard type == .data, data.count > LargeData.inlineBytesMaximum else { return self }
             return .large(LargeData(data))
         }
+        if case .large(let data) = self, data.count <= LargeData.inlineBytesMaximum,
+            let bytes = data.inMemory
+        {
+            return .data(bytes)
+        }
         return normalized
     }
 
@@ -130,7 +135,7 @@ extension Value: Hashable {
         case .data(let value) where value.count > LargeData.inlineBytesMaximum:
             hasher.combine(value.count)
         case .data(let value): hasher.combine(value)
-        case .large(let value): hasher.combine(value)
+        case .large(let value): hasher.combine(value.count)
         case .date(let value): hasher.combine(value.timeIntervalSinceReferenceDate.bitPattern)
         case .uuid(let value): hasher.combine(value)
         case .object(let value): hasher.combine(value)

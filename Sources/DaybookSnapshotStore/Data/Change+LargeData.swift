@@ -78,11 +78,35 @@ extension ChunkTable {
         var kept: Set<ChunkKey> = []
         for change in changes {
             try change.forEachNewLargeData { data in
-                guard kept.insert(data.top).inserted, try !contains(data.top, in: transaction)
-                else { return }
+                if try contains(data.top, in: transaction) {
+                    // One digest may stand for one number of bytes only.
+                    guard try hasLength(of: data, in: transaction) else {
+                        throw StoreError.noSuchData(data)
+                    }
+                    return
+                }
+                guard kept.insert(data.top).inserted else { return }
                 guard data.isAttached else { throw StoreError.noSuchData(data) }
                 try data.forEachRecord { key, bytes in try put(key, bytes, in: transaction) }
             }
+        }
+    }
+
+    /// Whether the records under a digest are as many bytes as a reference says: the last chunk has what
+    /// is left for it.
+    private func hasLength(
+        of data: LargeData, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> Bool {
+        let last = data.tree.chunkCount - 1
+        var path = ChunkPath(data)
+        do {
+            let key = try path.chunk(last, self, in: transaction)
+            let count = try byteCount(of: key, in: transaction)
+            return count == nil || count == data.tree.byteCount(ofChunk: last)
+        } catch let damage as ChunkDamage {
+            // What is missing or changed is found by those who read it.
+            if case .misfit = damage { return false }
+            return true
         }
     }
 }

@@ -40,7 +40,7 @@ extension Store: LargeDataSource {
         guard let chunks = try chunkTable() else { throw StoreError.noSuchData(data) }
         let size = ChunkTree.chunkBytes
         let wanted = range.lowerBound / size..<(range.upperBound - 1) / size + 1
-        var found = Data(capacity: range.count)
+        var found = Data()
         do {
             try reading { transaction in
                 guard try chunks.contains(data.top, in: transaction) else {

@@ -29,7 +29,7 @@ final class LongWork: Sendable {
         _ entity: EntityNumber, _ rows: Table, in transaction: borrowing some Reading & ~Copyable
     ) throws {
         guard handler != nil else { return }
-        let count = Int64(try rows.numberMaximum(of: entity, in: transaction))
+        let count = try rows.numberMaximum(of: entity, in: transaction).asWork
         state.withLock { state in
             state.total += count
             state.expected += count
@@ -41,7 +41,7 @@ final class LongWork: Sendable {
         _ entity: EntityNumber, _ rows: Table, in transaction: borrowing some Reading & ~Copyable
     ) throws {
         guard handler != nil else { return }
-        let count = Int64(try rows.numberMaximum(of: entity, in: transaction))
+        let count = try rows.numberMaximum(of: entity, in: transaction).asWork
         state.withLock { state in
             state.done += state.current
             state.current = count
@@ -58,7 +58,7 @@ final class LongWork: Sendable {
         guard handler != nil else { return }
         let done: Int64? = state.withLock { state in
             state.calls += 1
-            return state.calls % Self.interval == 0 ? state.done + Int64(object.number) : nil
+            return state.calls % Self.interval == 0 ? state.done + object.number.asWork : nil
         }
         if let done { try report(done) }
     }
@@ -75,4 +75,9 @@ final class LongWork: Sendable {
 
     /// How many objects are looked at between two reports.
     private static let interval = 1024
+}
+
+extension UInt64 {
+    /// As much work as an object number stands for. A damaged file may have any number.
+    var asWork: Int64 { Int64(Swift.min(self, 1 << 40)) }
 }

@@ -18,8 +18,6 @@ final class ModelsInForce: Sendable {
     let view: StoreModel
     private let parts: StoreParts
     private let known: Mutex<ModelInForce>
-    /// An entry that set a model all of whose indexes are complete; only another one asks for more.
-    private let completed = Mutex<SequenceNumber?>(nil)
 
     init(view: StoreModel, _ parts: StoreParts) {
         self.view = view
@@ -88,11 +86,9 @@ final class ModelsInForce: Sendable {
         of property: SchemaProperty, in transaction: borrowing some Reading & ~Copyable
     ) throws -> Bool {
         let last = try Projection.lastModel(parts.tables, in: transaction)
-        if completed.withLock({ $0 != last }) {
-            let pending = try StoreMetadata.pendingIndexes(parts.tables.meta, in: transaction)
-            if pending.contains(property.number) { return false }
-            if pending.isEmpty { completed.withLock { $0 = last } }
-        }
+        // Looked up each time: what is complete by now may not be so in the state that is read.
+        let pending = try StoreMetadata.pendingIndexes(parts.tables.meta, in: transaction)
+        if pending.contains(property.number) { return false }
         if last == view.sequence { return true }
         let current = try inForce(setBy: last, in: transaction).parts.projection.schema
         guard let found = current.property(property.number) else { return false }

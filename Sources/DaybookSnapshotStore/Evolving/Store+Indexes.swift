@@ -117,10 +117,10 @@ extension StoreParts {
         guard let (property, reached) = pending.next else { return (1, 1) }
         var (done, total): (Int64, Int64) = (0, 0)
         for entity in entities(indexing: property) {
-            let count = Int64(try tables.rows.numberMaximum(of: entity.number, in: transaction))
+            let count = try tables.rows.numberMaximum(of: entity.number, in: transaction).asWork
             total += count
             if entity.number < reached.entity { done += count }
-            if entity.number == reached.entity { done += Int64(reached.number) }
+            if entity.number == reached.entity { done += reached.number.asWork }
         }
         return (done, total)
     }

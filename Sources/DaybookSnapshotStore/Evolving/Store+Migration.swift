@@ -53,7 +53,8 @@ extension Store {
         return outcome
     }
 
-    private func closeQuietly() {
+    /// Closes the store after something else has failed, which is what is to be told.
+    package func closeQuietly() {
         do {
             try close()
         } catch {

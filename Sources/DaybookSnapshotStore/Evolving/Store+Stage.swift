@@ -80,11 +80,12 @@ extension Store {
         request.header.kind = .model
         request.header.base = stage.base
         let prepared = try wrapping { [request] in try ValidatedSave(request, schema: schema) }
+        let chunks = try chunkTable(for: prepared.changes)
         let migration = StageCommit(
             stage, models, options,
             Commit(
                 prepared, models: models, parts: parts, clock: options.clock, verifies: false,
-                takesNumbers: false), prepared.request.header)
+                takesNumbers: false, chunks: chunks), prepared.request.header, chunks)
         let result = try writing { try migration.run(in: $0) }
         if let sequence = result.sequence { feed.publish(sequence) }
         return result
@@ -115,16 +116,18 @@ private struct StageCommit: Sendable {
     private let options: StoreOptions
     private let save: Commit
     private let header: EntryHeader
+    private let chunks: ChunkTable?
 
     init(
         _ stage: ModelStage, _ models: ModelsInForce, _ options: StoreOptions, _ save: Commit,
-        _ header: EntryHeader
+        _ header: EntryHeader, _ chunks: ChunkTable?
     ) {
         self.stage = stage
         self.models = models
         self.options = options
         self.save = save
         self.header = header
+        self.chunks = chunks
     }
 
     func run(in transaction: borrowing WriteTransaction) throws -> SaveResult {
@@ -134,6 +137,7 @@ private struct StageCommit: Sendable {
         let last = try LastCommitState.current(before, in: transaction)
         guard last.head.sequence == stage.base else { throw StoreError.overtaken() }
         let changes = try changes(before, in: transaction)
+        try chunks?.keep(changes, in: transaction)
         let entry = try ModelEntry(header, stage.model.schema.version, changes).append(
             to: before, after: last, clock: options.clock, in: transaction)
         var check = MigrationCheck(stage.steps, before, to: stage.model.schema)

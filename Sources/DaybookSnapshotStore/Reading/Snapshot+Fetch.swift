@@ -32,7 +32,8 @@ extension Snapshot {
             }
             return sorter.found
         }
-        let end = query.windowEnd
+        // The numbers of an entity and its subentities interleave, so only a single one may stop early.
+        let end = query.entities.count == 1 ? query.windowEnd : nil
         var found: [ObjectID] = []
         try forEachMatch(of: query) { object, _, _ in
             found.append(object)
@@ -110,7 +111,7 @@ extension Snapshot {
             first.options.isEmpty, first.path.scope == 0, first.path.steps.count == 1,
             let property = first.path.steps.first, property.isIndexed,
             !property.isUnique || property.attribute?.isOptional == false,
-            case .scan = FilterPlan(query.filter).access,
+            try !hasCandidates(query),
             try models.hasIndex(of: property, in: transaction)
         else { return nil }
         var programs: [EntityNumber: RowProgram] = [:]

@@ -5,8 +5,8 @@ extension Snapshot {
     /// Passes the objects that match a query to `body`, each with its row.
     ///
     /// At the head an index serves the filter; in the past, objects are found by their connections or by
-    /// walking all of them. Objects of one entity come in the order of their numbers, and `body` may
-    /// stop the walk; those of several come entity by entity, all of them.
+    /// walking all of them. Objects of one entity come in the order of their numbers, those of several
+    /// entity by entity. `body` may stop the walk.
     ///
     /// - Parameters:
     ///   - query: The query, whose order and limits are left to the caller.
@@ -26,9 +26,7 @@ extension Snapshot {
                 guard try accepts(object, row, bytes, program) else { return .proceed }
                 return try body(object, row, bytes)
             }
-            // The numbers of an entity and its subentities interleave, so only a single entity may stop
-            // early.
-            if step == .stop, query.entities.count == 1 { return }
+            if step == .stop { return }
         }
     }
 
@@ -86,6 +84,20 @@ extension Snapshot {
         }
     }
 
+    /// Whether the matches of a query are found without walking all objects.
+    func hasCandidates(_ query: Query) throws -> Bool {
+        switch FilterPlan(query.filter).access {
+        case .scan: return false
+        case .join(let property, let condition):
+            if try connected(through: property, with: condition, query.entities) != nil {
+                return true
+            }
+            if case .scan = FilterPlan(query.filter, joins: .avoided).access { return false }
+            return true
+        case .objects, .index, .referrers: return true
+        }
+    }
+
     // MARK: - Joins
 
     /// So few objects are walked sooner than others are looked for that lead to them.
@@ -108,11 +120,14 @@ extension Snapshot {
         guard let end = property.end, let destination = schema.entity(end.destination),
             try hasMore(than: Self.fewObjects, of: entities)
         else { return nil }
-        if case .scan = FilterPlan(condition).access,
-            try hasMore(than: Self.manyObjects, of: destination.family)
-        {
-            return nil
+        let isServed: Bool
+        switch FilterPlan(condition).access {
+        case .scan: isServed = false
+        case .index(let property, _):
+            isServed = try isLatest && models.hasIndex(of: property, in: transaction)
+        default: isServed = true
         }
+        if !isServed, try hasMore(than: Self.manyObjects, of: destination.family) { return nil }
         // Of very many it is faster to walk all than to look each up.
         let limit = try transaction.count(projection.tables.rows) / 4
         var found: [ObjectID] = []

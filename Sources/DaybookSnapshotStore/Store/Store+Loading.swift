@@ -67,6 +67,7 @@ extension ModelsInForce {
     ) throws -> SaveResult {
         let current = try inForce(in: transaction)
         if let version = entry.version {
+            try chunks?.keep(entry.changes, in: transaction)
             let last = try LastCommitState.current(current.parts, in: transaction)
             let appended = try ModelEntry(entry.header, version, entry.changes).append(
                 to: current.parts, after: last, clock: { entry.recordedAt }, in: transaction)

@@ -31,13 +31,20 @@ extension Store {
         try Self.place(draft, at: path)
     }
 
-    /// Leaves out of a copy the chunks that no entry refers to.
+    /// Leaves out of a copy the chunks that no entry refers to; none where an entry or a chunk is damaged,
+    /// which does not keep a store from being copied.
     private static func sweep(_ draft: DraftFile) throws {
         let copy = try open(at: draft.path)
-        guard try copy.sweep().records > 0 else { return try copy.close() }
-        // Without the pages that have become free.
         let swept = draft.path + "-swept"
-        try copy.openEnvironment().copy(to: swept, compacting: true)
+        do {
+            guard try copy.sweep().records > 0 else { return try copy.close() }
+            // Without the pages that have become free.
+            try copy.openEnvironment().copy(to: swept, compacting: true)
+        } catch {
+            copy.closeQuietly()
+            guard let error = error as? StoreError, error.code == .corrupt else { throw error }
+            return
+        }
         try copy.close()
         try Environment.remove(at: draft.path)
         try FileManager.default.moveItem(atPath: swept, toPath: draft.path)

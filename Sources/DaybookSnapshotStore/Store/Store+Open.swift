@@ -127,7 +127,12 @@ extension Store {
     ) throws -> Store {
         let store = try open(at: path, model: model, options: options, modelSource: .both)
         if model != nil, options.indexes == .immediate, !options.isReadOnly {
-            try store.buildIndexes(options.work)
+            do {
+                try store.buildIndexes(options.work)
+            } catch {
+                store.closeQuietly()
+                throw error
+            }
         }
         return store
     }
@@ -299,6 +304,7 @@ extension StoreOptions {
             tables: StoreLayout.tableNames, create: create, readOnly: isReadOnly,
             durability: durability == .durable ? .durable : .relaxed, mapSize: initialMapSize,
             patience: waiting.patience)
+        options.tablesIfThere = [ChunkTable.name]
         options.isUntrusted = isUntrusted
         return options
     }

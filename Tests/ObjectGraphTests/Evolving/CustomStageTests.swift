@@ -50,6 +50,51 @@ import Testing
         #expect(try file.head() == 3)
     }
 
+    @Test func `large data that a stage sets are there afterwards`() throws {
+        enum Before: VersionedSchema {
+            static let models: [ManagedObject.Type] = [Photo.self]
+            final class Photo: ManagedObject {
+                @Attribute var seed: Int = 0
+            }
+        }
+        enum After: VersionedSchema {
+            static let models: [ManagedObject.Type] = [Photo.self]
+            final class Photo: ManagedObject {
+                @Attribute var image: Data?
+            }
+        }
+        enum Plan: SchemaMigrationPlan {
+            static let schemas: [any VersionedSchema.Type] = [Before.self, After.self]
+            static let stages: [MigrationStage] = [
+                .custom(fromVersion: Before.self, toVersion: After.self) { old, new in
+                    for photo in try old.fetch(FetchRequest<Before.Photo>()) {
+                        let same = new.object(with: photo.objectID) as? After.Photo
+                        same?.image = Data(repeating: UInt8(photo.seed), count: 200_000)
+                    }
+                }
+            ]
+        }
+        let folder = try TemporaryDirectory()
+        let url = folder.url.appendingPathComponent("photos.daybook")
+        do {
+            let first = try PersistentContainer(url, model: Before.models)
+            let context = first.newBackgroundContext()
+            try context.performAndWait { () throws in
+                Before.Photo(context: context).seed = 7
+                try context.save()
+            }
+        }
+
+        let container = try PersistentContainer(url, migrationPlan: Plan.self)
+
+        let reading = container.newBackgroundContext()
+        let images = try reading.performAndWait {
+            try reading.fetch(FetchRequest<After.Photo>()).map(\.image)
+        }
+        #expect(images == [Data(repeating: 7, count: 200_000)])
+        #expect(try Store.verify(path: url.path).findings.isEmpty)
+    }
+
     @Test func `objects that do not fit when the closure is done keep the stage from being taken`()
         throws
     {

@@ -1,3 +1,5 @@
+import DaybookJournalLog
+import DaybookLMDB
 import DaybookObjectModel
 import DaybookTestSupport
 import Foundation
@@ -79,8 +81,21 @@ struct DamagedDataTests {
         _ = try album.add(.data(image))
         let data = LargeData(image)
 
-        // The digest is there, so only reading and checking can tell.
-        let photo = try album.add(.large(LargeData(count: 299_999, digest: data.digest)))
+        // The digest is there, so only reading and checking can tell. No save makes such an entry.
+        let photo = try album.store.newObject("Photo")
+        let wrong = Value.large(LargeData(count: 299_999, digest: data.digest))
+        let forged = album.store.insert(photo, ["image": wrong])
+        try album.store.writing { [parts = album.store.parts] transaction in
+            let last = try LastCommitState.current(parts, in: transaction)
+            var draft = EntryDraft(parts, after: last)
+            try draft.fold(EntryPayload.bytes(EntryHeader(), [forged]), in: transaction)
+            let entry = try draft.append(
+                recordedAt: last.head.recordedAt, occurredAt: nil, in: transaction)
+            transaction.remember(
+                LastCommitState(
+                    JournalHead(entry), greatest: draft.greatestKnown, model: last.model,
+                    pending: last.pending))
+        }
 
         #expect(throws: StoreError.self) { try album.image(photo) }
         #expect(try album.verify().findings.map(\.kind) == [.data])

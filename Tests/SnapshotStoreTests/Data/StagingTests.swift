@@ -23,6 +23,19 @@ struct StagingTests {
         return try staging.finish()
     }
 
+    @Test func `a reference with another number of bytes than its digest has is refused`() throws {
+        let album = try Album()
+        let image = LargeData(Data.noise(200_000))
+        _ = try album.add(.large(image))
+
+        let wrong = LargeData(count: 70_000, digest: image.digest)
+        let error = #expect(throws: StoreError.self) { try album.add(.large(wrong)) }
+
+        #expect(error?.code == .noSuchData)
+        _ = try album.add(.large(LargeData(count: 200_000, digest: image.digest)))
+        #expect(try album.verify().isSound)
+    }
+
     @Test(arguments: [0, 1, 65_520, 65_536, 65_537, 131_040, 131_041, 20_000_000])
     func `bytes that come in pieces are the same data as all at once`(count: Int) throws {
         let album = try Album()

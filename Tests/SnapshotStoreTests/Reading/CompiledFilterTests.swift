@@ -78,6 +78,29 @@ struct CompiledFilterTests {
         }
     }
 
+    @Test func `a limit counts the objects of an entity and its subentities together`() throws {
+        let temporary = try TemporaryStore(Company.model)
+        let store = temporary.store
+        let employee = try Company.entity("Employee", of: store.schema)
+        // Those of the entity itself are the newest, and are walked first.
+        let objects = try (0..<13).map { try store.newObject($0 < 10 ? "Manager" : "Employee") }
+        try store.commit(SaveRequest(changes: objects.map { store.insert($0, ["age": .int(1)]) }))
+
+        try store.read { snapshot in
+            for filter in ["TRUEPREDICATE", "age == 1", "firstName == nil"] {
+                let filter = try Filter(parsing: filter, for: employee, in: store.schema)
+                for offset in 0...14 {
+                    for limit in 0...14 {
+                        let query = Query(employee, filter: filter, limit: limit, offset: offset)
+                        let expected = Array(objects.dropFirst(offset).prefix(limit))
+                        #expect(try snapshot.fetch(query) == expected, "\(offset), \(limit)")
+                        #expect(try snapshot.count(query) == expected.count)
+                    }
+                }
+            }
+        }
+    }
+
     @Test
     func `objects found by what they are connected with are those that the filter finds`() throws {
         let staff = try RandomStaff(seed: 91, entries: 9, size: 150)
