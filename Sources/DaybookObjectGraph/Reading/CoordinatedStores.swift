@@ -156,8 +156,8 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
 
     // MARK: - Positions
 
-    /// How far the context has followed a store. One that was added after the context was made is
-    /// followed from then on.
+    /// How far the context has followed a store. A store added after the context was made is followed
+    /// from then on.
     func position(in store: PersistentStore) -> StorePosition {
         if let position = positions[store.number] { return position }
         let position = StorePosition(base: store.headWhenAdded)
@@ -223,7 +223,7 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
             of: changes, after: position.base, except: position.ownEntries)
     }
 
-    /// Moves the base of a store over the entries up to one, and hands out those of others.
+    /// Moves the base of a store past the entries up to one, and passes on those of others.
     func moveBase(
         of store: PersistentStore, through target: SequenceNumber,
         _ body: (SequenceNumber, [Change]) throws -> Void
@@ -246,7 +246,7 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
                 return .proceed
             }
         } catch {
-            // Reading stays where merging has come to.
+            // Reading stays where merging stopped.
             let reached = self.position(in: store).base
             positions[store.number]?.advancePin(to: reached)
             throw error
@@ -284,14 +284,15 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
     }
 
     func knewFault(_ id: GraphID, before sequence: SequenceNumber?) -> Bool {
-        // A fault may have been made of an identifier before there was a record, and is news then; but
-        // not where the entry that inserted the object is older than the following of others here.
+        // A fault may be made from an identifier before its record exists; then the insert is news. It is
+        // none when the entry that inserted the object is older than the moment this context began to
+        // follow others.
         guard let sequence, let beginning = followedFrom[id.store] else { return false }
         return sequence <= beginning
     }
 }
 
-/// What tells the store that was asked for last, and how often stores had come and gone then.
+/// The store that was asked for last, and how often stores had come and gone by then.
 private struct StoreMark {
     let identifier: UUID
     let number: UInt32
