@@ -20,7 +20,7 @@ public protocol AuditFormat: Sendable {
     /// Whether the encoder writes a file at ``AuditOptions/path`` instead of bytes.
     static var writesFile: Bool { get }
 
-    /// Whether the bytes of large data are written, as ``LargeDataLine``s, before the first record that
+    /// Whether the bytes of large data are written, as lines of their own, before the first record that
     /// refers to them. Other formats have references only.
     static var carriesLargeData: Bool { get }
 
