@@ -76,12 +76,15 @@ final class EnvironmentCore: Sendable {
     /// inherited.
     @inline(__always)
     func checkUsable() throws(LMDBError) {
-        if forks != ProcessForks.count { throw .forked() }
+        if !isUsable { throw .forked() }
     }
+
+    /// Whether this process has opened the file itself, and not a process that it was forked from.
+    var isUsable: Bool { forks == ProcessForks.count }
 
     /// Closes the file. There must be no reads or writes any more.
     func shutDown() {
-        guard forks == ProcessForks.count else { return }
+        guard isUsable else { return }
         pool.close()
         if writesBegun.load(ordering: .relaxed) > 0 { mdb_env_sync(handle.pointer, 1) }
         mdb_env_close(handle.pointer)

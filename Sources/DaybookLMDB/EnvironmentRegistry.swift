@@ -51,7 +51,7 @@ enum EnvironmentRegistry {
         try entries.withLock { entries throws(LMDBError) -> EnvironmentCore in
             if let identity = try fileIdentity(file.name), let entry = entries[identity] {
                 let core = entry.core
-                if (try? core.checkUsable()) != nil {
+                if core.isUsable {
                     try core.join(options)
                     entries[identity]?.holders += 1
                     return core
@@ -73,7 +73,7 @@ enum EnvironmentRegistry {
     ) throws(LMDBError) {
         guard let lock = try fileIdentity(file.lockPath),
             let other = entries.values.first(where: { $0.core.pair.lock == lock }),
-            (try? other.core.checkUsable()) != nil
+            other.core.isUsable
         else { return }
         throw LMDBError(
             .alreadyOpen,
@@ -135,7 +135,7 @@ enum EnvironmentRegistry {
         _ path: String, _ entries: [FileIdentity: Entry], _ refusal: String
     ) throws(LMDBError) {
         guard let identity = try fileIdentity(path), let entry = entries[identity],
-            (try? entry.core.checkUsable()) != nil
+            entry.core.isUsable
         else { return }
         throw LMDBError(.alreadyOpen, "'\(path)' \(refusal)")
     }

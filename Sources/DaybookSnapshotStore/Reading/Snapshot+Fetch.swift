@@ -23,10 +23,11 @@ extension Snapshot {
     ///   of all; with a limit, O(*l*) memory, *l* the offset and the limit.
     package func fetch(_ query: Query) throws -> [ObjectID] {
         if query.limit.map({ $0 <= 0 }) == true { return [] }
-        if let found = try fetchInIndexOrder(query) { return found }
+        let candidates = try candidates(query)
+        if candidates == nil, let found = try fetchInIndexOrder(query) { return found }
         guard query.sortings.isEmpty else {
             var sorter = MatchSorter(query, in: projection)
-            try forEachMatch(of: query) { object, row, bytes in
+            try forEachMatch(of: query, among: candidates) { object, row, bytes in
                 try sorter.add(object, row, bytes, in: self)
                 return .proceed
             }
@@ -35,7 +36,7 @@ extension Snapshot {
         // The numbers of an entity and its subentities interleave, so only a single one may stop early.
         let end = query.entities.count == 1 ? query.windowEnd : nil
         var found: [ObjectID] = []
-        try forEachMatch(of: query) { object, _, _ in
+        try forEachMatch(of: query, among: candidates) { object, _, _ in
             found.append(object)
             return found.count == end ? .stop : .proceed
         }
@@ -111,7 +112,6 @@ extension Snapshot {
             first.options.isEmpty, first.path.scope == 0, first.path.steps.count == 1,
             let property = first.path.steps.first, property.isIndexed,
             !property.isUnique || property.attribute?.isOptional == false,
-            try !hasCandidates(query),
             try models.hasIndex(of: property, in: transaction)
         else { return nil }
         var programs: [EntityNumber: RowProgram] = [:]

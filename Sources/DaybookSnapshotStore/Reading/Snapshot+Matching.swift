@@ -18,7 +18,14 @@ extension Snapshot {
     func forEachMatch(
         of query: Query, _ body: (ObjectID, RowLayout, RawSpan) throws -> WalkStep
     ) throws {
-        let candidates = try candidates(query)
+        try forEachMatch(of: query, among: candidates(query), body)
+    }
+
+    /// The same for objects that were looked up before; nil for all.
+    func forEachMatch(
+        of query: Query, among candidates: [ObjectID]?,
+        _ body: (ObjectID, RowLayout, RawSpan) throws -> WalkStep
+    ) throws {
         for number in query.entities.sorted() {
             guard let entity = schema.entity(number) else { continue }
             let program = try RowProgram(query.filter, for: entity, in: projection)
@@ -58,7 +65,7 @@ extension Snapshot {
     }
 
     /// Objects that include all matches of a filter, in order; nil when all must be walked.
-    private func candidates(
+    func candidates(
         _ query: Query, joins: FilterPlan.JoinChoice = .allowed
     ) throws -> [ObjectID]? {
         switch FilterPlan(query.filter, joins: joins).access {
@@ -81,20 +88,6 @@ extension Snapshot {
             return try connected(through: property, with: condition, query.entities)
                 ?? candidates(query, joins: .avoided)
         case .scan: return nil
-        }
-    }
-
-    /// Whether the matches of a query are found without walking all objects.
-    func hasCandidates(_ query: Query) throws -> Bool {
-        switch FilterPlan(query.filter).access {
-        case .scan: return false
-        case .join(let property, let condition):
-            if try connected(through: property, with: condition, query.entities) != nil {
-                return true
-            }
-            if case .scan = FilterPlan(query.filter, joins: .avoided).access { return false }
-            return true
-        case .objects, .index, .referrers: return true
         }
     }
 

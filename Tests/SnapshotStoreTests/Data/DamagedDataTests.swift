@@ -1,5 +1,3 @@
-import DaybookJournalLog
-import DaybookLMDB
 import DaybookObjectModel
 import DaybookTestSupport
 import Foundation
@@ -85,17 +83,7 @@ struct DamagedDataTests {
         let photo = try album.store.newObject("Photo")
         let wrong = Value.large(LargeData(count: 299_999, digest: data.digest))
         let forged = album.store.insert(photo, ["image": wrong])
-        try album.store.writing { [parts = album.store.parts] transaction in
-            let last = try LastCommitState.current(parts, in: transaction)
-            var draft = EntryDraft(parts, after: last)
-            try draft.fold(EntryPayload.bytes(EntryHeader(), [forged]), in: transaction)
-            let entry = try draft.append(
-                recordedAt: last.head.recordedAt, occurredAt: nil, in: transaction)
-            transaction.remember(
-                LastCommitState(
-                    JournalHead(entry), greatest: draft.greatestKnown, model: last.model,
-                    pending: last.pending))
-        }
+        try album.store.forge([forged])
 
         #expect(throws: StoreError.self) { try album.image(photo) }
         #expect(try album.verify().findings.map(\.kind) == [.data])

@@ -1,5 +1,3 @@
-import DaybookJournalLog
-import DaybookLMDB
 import DaybookObjectModel
 import DaybookTestSupport
 import Testing
@@ -13,20 +11,8 @@ import Testing
         let sales = try store.add("Department")
         #expect(try store.verify().isSound)
         let forged = store.update(sales, "headcount", from: .int(0), to: .int(7))
-        let parts = store.parts
 
-        // No save makes such an entry.
-        try store.writing { transaction in
-            let last = try LastCommitState.current(parts, in: transaction)
-            var draft = EntryDraft(parts, after: last)
-            try draft.fold(EntryPayload.bytes(EntryHeader(), [forged]), in: transaction)
-            let entry = try draft.append(
-                recordedAt: last.head.recordedAt, occurredAt: nil, in: transaction)
-            transaction.remember(
-                LastCommitState(
-                    JournalHead(entry), greatest: draft.greatestKnown, model: last.model,
-                    pending: last.pending))
-        }
+        try store.forge([forged])
 
         let findings = try store.verify().findings
         #expect(findings.map(\.kind) == [.derived])
