@@ -117,6 +117,20 @@ struct MigrateCommand: Command {
         } else {
             try console.talk("Nothing was changed: this was a dry run.")
         }
+        if !outcome.indexesCompleted.isEmpty {
+            try console.talk(
+                "Built what had been put off: \(Self.indexes(outcome.indexesCompleted)).")
+        }
+        if !outcome.indexesPending.isEmpty {
+            try console.talk(
+                "Still to be built: \(Self.indexes(outcome.indexesPending)). 'daybook migrate' "
+                    + "without '--defer-indexes' builds what is missing.")
+        }
+    }
+
+    private static func indexes(_ names: [String]) -> String {
+        let list = names.map { "'\($0)'" }.joined(separator: ", ")
+        return names.count == 1 ? "the index of \(list)" : "the indexes of \(list)"
     }
 
     private func document(_ outcome: MigrationOutcome) -> JSONText {
@@ -127,6 +141,12 @@ struct MigrateCommand: Command {
             members.append(.init("changed", .unsigned(UInt64(outcome.changesCount))))
         }
         members.append(.init("steps", ModelSteps(outcome.steps).document))
+        for (name, indexes) in [
+            ("indexesCompleted", outcome.indexesCompleted),
+            ("indexesPending", outcome.indexesPending),
+        ] where !indexes.isEmpty {
+            members.append(.init(name, .array(indexes.map { .string($0) })))
+        }
         return .object(members)
     }
 }
