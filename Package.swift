@@ -30,6 +30,8 @@ let package = Package(
             pkgConfig: "libedit",
             providers: [.apt(["libedit-dev"]), .brew(["libedit"])]),
         .target(name: "CDaybookTerminal", dependencies: ["CDaybookEdit"]),
+        // The check of records, by the processor's instruction.
+        .target(name: "CDaybookChecks"),
         // Declares functions of the runtime that every Swift program already links.
         .systemLibrary(name: "CDaybookObjectLiveness"),
         // Reads the runtime's data of a key path.
@@ -42,7 +44,9 @@ let package = Package(
         .target(name: "DaybookNewFiles"),
         .target(
             name: "DaybookLMDB",
-            dependencies: ["CDaybookLMDB", "DaybookNewFiles", "DaybookStopping"]),
+            dependencies: [
+                "CDaybookLMDB", "CDaybookChecks", "DaybookNewFiles", "DaybookStopping",
+            ]),
         .target(name: "DaybookDigest", dependencies: ["CDaybookCrypto", "DaybookStopping"]),
         .target(
             name: "DaybookJournalLog",
@@ -122,7 +126,8 @@ let package = Package(
         .testTarget(
             name: "LMDBTests",
             dependencies: [
-                "DaybookLMDB", "DaybookNewFiles", "CDaybookLMDB", "DaybookTestSupport",
+                "DaybookLMDB", "DaybookNewFiles", "CDaybookLMDB", "CDaybookChecks",
+                "DaybookTestSupport",
             ]),
         .testTarget(
             name: "JournalLogTests",
