@@ -6,6 +6,8 @@ import Testing
 @testable import DaybookLMDB
 
 @Suite struct RecordCheckTests {
+    private func bytes(_ bytes: UInt8...) -> [UInt8] { bytes }
+
     /// RFC 3720, B.4, and the check value that is usually given for CRC-32C.
     @Test(
         arguments: [
@@ -71,28 +73,29 @@ import Testing
             for table in [checked, plain] {
                 for number in 0..<3 as Range<UInt8> {
                     let mode = number == 0 ? PutMode.insertOnly : .append
-                    try transaction.put(table, [1, number].span.bytes, value.span.bytes, mode)
+                    try transaction.put(table, bytes(1, number).span.bytes, value.span.bytes, mode)
                 }
-                let inside = try transaction.get(table, [1, 1].span.bytes) { $0.array }
+                let inside = try transaction.get(table, bytes(1, 1).span.bytes) { $0.array }
                 #expect(inside == value)
             }
         }
 
         try environment.read { transaction in
             for table in [checked, plain] {
-                #expect(try transaction.get(table, [1, 2].span.bytes) { $0.array } == value)
-                try transaction.scan(table, from: [1].span.bytes, to: nil, order: .descending) {
+                #expect(try transaction.get(table, bytes(1, 2).span.bytes) { $0.array } == value)
+                try transaction.scan(table, from: bytes(1).span.bytes, to: nil, order: .descending)
+                {
                     #expect($1.array == value)
                     return .proceed
                 }
             }
             try transaction.scan(
-                checked.unchecked, from: [1].span.bytes, to: nil, order: .ascending
+                checked.unchecked, from: bytes(1).span.bytes, to: nil, order: .ascending
             ) { key, stored in
                 #expect(stored.byteCount == length + checked.checkSize)
                 let (own, other) = (
                     checked.accepts(key, stored: stored),
-                    checked.accepts([2].span.bytes, stored: stored)
+                    checked.accepts(bytes(2).span.bytes, stored: stored)
                 )
                 #expect(own && !other)
                 return .proceed
@@ -108,15 +111,15 @@ import Testing
         let rows = try environment.table("rows")
         try environment.write { transaction in
             try transaction.put(
-                rows.unchecked, [1].span.bytes, [7, 0, 0, 0, 0].span.bytes, .upsert)
+                rows.unchecked, bytes(1).span.bytes, bytes(7, 0, 0, 0, 0).span.bytes, .upsert)
         }
 
         let messages = [
             #expect(throws: LMDBError.self) {
-                try environment.read { try $0.get(rows, [1].span.bytes) { $0.array } }
+                try environment.read { try $0.get(rows, bytes(1).span.bytes) { $0.array } }
             },
             #expect(throws: LMDBError.self) {
-                try environment.write { try $0.get(rows, [1].span.bytes) { $0.array } }
+                try environment.write { try $0.get(rows, bytes(1).span.bytes) { $0.array } }
             },
             #expect(throws: LMDBError.self) {
                 try environment.write { transaction in
