@@ -183,6 +183,14 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+// A build with other settings, such as Thread Sanitizer's, needs only the tests that it will run.
+if let names = Context.environment["DAYBOOK_TEST_TARGETS"]?.split(separator: ",").map(String.init) {
+    package.products = []
+    package.targets.removeAll { target in
+        [.test, .executable].contains(target.type) && !names.contains(target.name)
+    }
+}
+
 for target in package.targets where target.type != .system {
     target.swiftSettings = [
         // Existentials cost; the word `any` makes them visible.

@@ -11,7 +11,8 @@ struct XMLModelReader {
     static func model(in root: XMLNode) throws(ModelFileError) -> XcodeModel {
         guard root.name == "model" else {
             throw ModelFileError(
-                "Its outermost element is '\(root.name)' and not 'model': it is no model of Xcode.")
+                "Its outermost element is '\(root.name)' and not 'model': it is not an Xcode model."
+            )
         }
         var reader = XMLModelReader()
         for child in root.children { reader.read(child) }

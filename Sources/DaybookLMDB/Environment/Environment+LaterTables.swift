@@ -10,7 +10,13 @@ extension Environment {
     /// - Complexity: O(1) once the table has been found.
     package func table(ifThere name: String) throws -> Table? {
         if let table = core.tables.withLock({ $0[name] }) { return table }
-        return try core.openingTable.withLock { _ in try openLater(name) }
+        try core.checkUsable()
+        // The reader comes first: to wait for one is to wait for all reads, when the map changes.
+        return try core.pool.withReader(patience) {
+            core.opening.take()
+            defer { core.opening.giveBack() }
+            return try openLater(name)
+        }
     }
 
     /// A table that is made if the file lacks it.
@@ -19,22 +25,18 @@ extension Environment {
     /// - Precondition: Not called inside a read or write of the same environment.
     /// - Complexity: One write the first time.
     package func table(making name: String) throws -> Table {
-        if let table = core.tables.withLock({ $0[name] }) { return table }
-        return try core.openingTable.withLock { _ in
-            if let table = try openLater(name) { return table }
-            try perform { try $0.makeTable(name) }
-            guard let table = try openLater(name) else { throw LMDBError.noSuchTable(name) }
-            return table
-        }
+        if let table = try table(ifThere: name) { return table }
+        let opening = core.opening
+        try perform { try $0.makeTable(name, opening) }
+        guard let table = try table(ifThere: name) else { throw LMDBError.noSuchTable(name) }
+        return table
     }
 
     /// Opens a table in a read transaction of its own, whose end makes the handle known to all later
     /// transactions.
     private func openLater(_ name: String) throws -> Table? {
-        try core.checkUsable()
         if let table = core.tables.withLock({ $0[name] }) { return table }
-        let opened = try core.pool.withReader(patience) { try handle(of: name) }
-        guard let opened else { return nil }
+        guard let opened = try handle(of: name) else { return nil }
         core.add([name: opened])
         return core.tables.withLock { $0[name] }
     }
@@ -83,8 +85,9 @@ extension Environment {
 
 extension WriteTransaction {
     /// Makes a table, without a handle that outlives the transaction's failure.
-    fileprivate func makeTable(_ name: String) throws {
+    fileprivate func makeTable(_ name: String, _ opening: TableOpening) throws {
         state.requireNoLoans()
+        state.beginOpening(opening)
         var handle: MDB_dbi = 0
         let status = mdb_dbi_open(access.pointer, name, UInt32(MDB_CREATE), &handle)
         guard status == MDB_SUCCESS else {

@@ -9,6 +9,8 @@ extension EnvironmentCore {
         case growth
         /// Another process has made the file larger than it.
         case following
+        /// A reader of this process is changing it, which waits for the other readers.
+        case byReader
     }
 
     /// Runs a group of requests in one LMDB transaction and records the result in each.
@@ -31,6 +33,7 @@ extension EnvironmentCore {
                 mayJoin = false
                 switch change {
                 case nil: continue
+                case .byReader: pool.awaitMapChange()
                 case .growth: try pool.whileWriting { () throws(LMDBError) in try grow() }
                 case .following:
                     followings += 1
@@ -58,9 +61,12 @@ extension EnvironmentCore {
         try pair.writing.take(wait)
         defer { pair.writing.giveBack() }
         try makeSure()
-        return try pool.whileWriting { () throws(LMDBError) -> MapChange? in
+        let round = try pool.writingAtOnce { () throws(LMDBError) -> MapChange? in
             try performTransaction(&group, joining)
         }
+        // To wait here would keep other processes from writing for as long as this one reads.
+        guard let round else { return .byReader }
+        return round
     }
 
     private func performTransaction(
@@ -70,6 +76,8 @@ extension EnvironmentCore {
         reserveRoom(in: pointer)
         let number = mdb_txn_id(pointer)
         let state = WriteState(knowing: knowledge(before: number))
+        // After the transaction, which ends before this function does.
+        defer { state.endOpening() }
         var failures: [(position: Int, error: any Error)] = []
         var position = 0
         while true {

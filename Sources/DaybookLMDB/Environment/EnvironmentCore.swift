@@ -18,8 +18,7 @@ final class EnvironmentCore: Sendable {
     let pool: ReaderPool
     let writer = Writer()
     let tables: Mutex<[String: Table]>
-    /// Held while a table is opened after the file: LMDB allows that to one transaction at a time.
-    let openingTable = Mutex<Void>(())
+    let opening = TableOpening()
 
     /// The number of write transactions that this process has begun.
     let writesBegun = Atomic<UInt32>(0)

@@ -44,6 +44,10 @@ struct PageMap: @unchecked Sendable {
         return 0
     }
 
+    /// Whether there is a map: no memory may have been left for it when it was to change.
+    @inline(__always)
+    var isThere: Bool { bytes.baseAddress != nil }
+
     /// Removes the map. Nothing may read it any more.
     mutating func remove() {
         if let start = bytes.baseAddress {

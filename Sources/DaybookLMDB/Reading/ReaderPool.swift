@@ -67,6 +67,11 @@ final class ReaderPool: Sendable {
         let thread = UInt(daybook_thread_identity())
         for _ in 0..<Self.attemptsMaximum {
             let taken = reserve(for: thread)
+            guard taken.map.isThere else {
+                discard(taken.index, pointer: taken.pointer)
+                try mapAgain()
+                continue
+            }
             var status: Int32
             var pointer = taken.pointer
             if let pointer {
@@ -93,7 +98,7 @@ final class ReaderPool: Sendable {
                 }
             }
             discard(taken.index, pointer: pointer)
-            try recover(from: status, thread: thread, patience)
+            try recover(from: status, patience)
         }
         throw .status(MDB_MAP_RESIZED, "beginning to read")
     }
@@ -158,6 +163,16 @@ final class ReaderPool: Sendable {
     /// Runs one write transaction, during which no reader changes the map.
     func whileWriting<R: Sendable>(_ body: () throws(LMDBError) -> R) throws(LMDBError) -> R {
         try writing.withLock { _ throws(LMDBError) -> R in try body() }
+    }
+
+    /// The same, unless a reader is changing the map at this moment; nil then.
+    func writingAtOnce<R: Sendable>(_ body: () throws(LMDBError) -> R) throws(LMDBError) -> R? {
+        try writing.withLockIfAvailable { _ throws(LMDBError) -> R in try body() }
+    }
+
+    /// Waits until no reader is changing the map.
+    func awaitMapChange() {
+        writing.withLock { _ in }
     }
 
     /// Waits until no read is under way, drops the pooled transactions, and runs `body` while
@@ -295,14 +310,9 @@ final class ReaderPool: Sendable {
 
     // MARK: - Recovery
 
-    private func recover(
-        from status: Int32, thread: UInt, _ patience: LockPatience
-    ) throws(LMDBError) {
+    private func recover(from status: Int32, _ patience: LockPatience) throws(LMDBError) {
         switch status {
-        case MDB_MAP_RESIZED:
-            if isReadingOnThisThread() { throw .status(status, "beginning a read within a read") }
-            let resized = writing.withLock { _ in changeMap(to: 0) }
-            if resized != MDB_SUCCESS { throw .status(resized, "following a larger map") }
+        case MDB_MAP_RESIZED: try mapAgain()
         case MDB_READERS_FULL:
             var dead: Int32 = 0
             let checked = try pair.registering(patience) {
@@ -315,6 +325,15 @@ final class ReaderPool: Sendable {
         default:
             throw .status(status, "beginning to read")
         }
+    }
+
+    /// Makes the map as long as the file says, and again if the last attempt has left none.
+    private func mapAgain() throws(LMDBError) {
+        if isReadingOnThisThread() {
+            throw .status(MDB_MAP_RESIZED, "beginning a read within a read")
+        }
+        let status = writing.withLock { _ in changeMap(to: 0) }
+        if status != MDB_SUCCESS { throw .status(status, "mapping the file") }
     }
 
     private static let attemptsMaximum = 16

@@ -141,6 +141,8 @@ final class WriteState {
 
     private var loans = 0
     private var failedAction = ""
+    /// The right to open tables, while the transaction has it.
+    private var opening: TableOpening?
 
     private var knowledge: (any AnyObject & Sendable)?
     /// The number of successful writes when the knowledge was given.
@@ -159,6 +161,19 @@ final class WriteState {
         assert(writes > 0, "Who has not written has learned nothing new.")
         self.knowledge = knowledge
         writesKnown = writes
+    }
+
+    /// Takes the right to open tables, until the transaction has ended.
+    func beginOpening(_ right: TableOpening) {
+        guard opening == nil else { return }
+        right.take()
+        opening = right
+    }
+
+    /// Gives back the right to open tables. The transaction has ended.
+    func endOpening() {
+        opening?.giveBack()
+        opening = nil
     }
 
     @inline(__always)

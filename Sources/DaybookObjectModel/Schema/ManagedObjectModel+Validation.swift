@@ -191,7 +191,7 @@ extension AttributeDescription {
         if !defaultValue.isNull, isUnique || entity.uniquenessConstraints.contains([name]) {
             problems.append(
                 "\(subject) is unique and has a default value, which only one object could keep. Leave "
-                    + "the default value out, or have it made anew for each object.")
+                    + "the default value out, or have it made for each object.")
         }
         problems += rules.problems(for: type).map { "\(subject) \($0)" }
         problems += merge?.problems(for: self).map { "\(subject) \($0)" } ?? []

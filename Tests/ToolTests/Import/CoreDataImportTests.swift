@@ -375,7 +375,7 @@ import Testing
     @Test(arguments: [
         ("nowhere.sqlite", "There is no file 'nowhere.sqlite'."),
         ("model.json", "'model.json' cannot be read: file is not a database."),
-        ("empty.sqlite", "'empty.sqlite' is no Core Data store: it has no tables"),
+        ("empty.sqlite", "'empty.sqlite' is not a Core Data store: it has no tables"),
         (".", "'.' cannot be read: "),
     ])
     func `a file that is no Core Data store is told to be none`(

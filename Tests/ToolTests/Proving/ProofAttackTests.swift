@@ -97,7 +97,7 @@ import Testing
         #expect(alone.talk.contains("Truncation is not excluded"))
         #expect(json.text.contains(#""checkpoint":null"#))
         #expect(known.status == 1)
-        #expect(known.text.contains("The journal was cut off or put back"))
+        #expect(known.text.contains("The journal was cut off or rolled back"))
         #expect(!known.talk.contains("Truncation is not excluded"))
     }
 

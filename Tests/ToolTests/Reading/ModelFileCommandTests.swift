@@ -62,9 +62,12 @@ import Testing
             ["--from", "none.mom"],
             "The model 'none.mom' cannot be read. There is no model 'none.mom'."
         ),
-        (["--strict"], "'--strict' is about a model of Xcode: add '--from FILE', or leave it out."),
-        (["a.daybook", "--from", "b.mom"], "'--from' reads a model of Xcode, and no store"),
-        ([], "Name the STORE to read, or a model of Xcode with '--from FILE'."),
+        (
+            ["--strict"],
+            "'--strict' is only for an Xcode model: add '--from FILE', or leave it out."
+        ),
+        (["a.daybook", "--from", "b.mom"], "'--from' reads an Xcode model, not a store"),
+        ([], "Name the STORE to read, or an Xcode model with '--from FILE'."),
     ])
     func `wrong usage is answered with what would be right`(words: [String], said: String) throws {
         let result = try Self.run(words)

@@ -155,7 +155,7 @@ private struct PlaceFinder {
         }
         guard let end = property.end, let destination = schema.entity(end.destination) else {
             guard parts.count == 1, let slot = property.slot else {
-                problems.append("'\(path)': '\(property.name)' is no relationship.")
+                problems.append("'\(path)': '\(property.name)' is not a relationship.")
                 return nil
             }
             return (property, slot, nil)
@@ -223,7 +223,7 @@ extension CSVRecord.Flaw {
     /// The mistake as a sentence.
     var sentence: String {
         switch self {
-        case .nul: "The field holds a NUL byte, which is no text."
+        case .nul: "The field holds a NUL byte, which is not text."
         case .strayQuote:
             "A quotation mark stands inside a field that does not begin with one. Such a field is "
                 + "quoted, and the mark written twice."

@@ -82,7 +82,7 @@ struct CheckCommand: Command {
             ],
             endings: [
                 .init(.success, "The entry is in the journal, and the signer says so."),
-                .init(.finding, "It is not, or another signer says so."), .init(.usage),
+                .init(.finding, "It is not, or it was signed by someone else."), .init(.usage),
             ])
     }
 

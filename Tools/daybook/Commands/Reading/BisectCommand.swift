@@ -9,11 +9,12 @@ import Foundation
 struct BisectCommand: Command {
     private let store = Positional("STORE", .path, "The store to read.")
     private let subject = OptionalPositional(
-        "ENTITY|OBJECT", .subject, "The objects or the object that --where is about.")
+        "ENTITY|OBJECT", .subject, "The entity or object that --where is about.")
     private let filter = Option(
         "--where", short: "-w", "P", .text, "The predicate to test.")
     private let count = Option(
-        "--count", short: "-c", "N", .count, "Ask for at least N objects that satisfy it, not 1.")
+        "--count", short: "-c", "N", .count,
+        "Ask for at least N objects that satisfy it; 1 by default.")
     private let first = Option(
         "--from", or: "--since", "SEQ|TIME", .moment,
         "Begin at this state; by default before all data.")
@@ -47,7 +48,7 @@ struct BisectCommand: Command {
                     "The entry that introduced the name"),
                 .init(
                     "daybook bisect iso.daybook Country --where TRUEPREDICATE --count 200",
-                    "The entry with which there were two hundred countries"),
+                    "The entry that made it two hundred countries"),
                 .init(
                     "daybook bisect iso.daybook --run ./no-duplicates",
                     "The first entry that a program finds wrong"),
@@ -104,7 +105,7 @@ struct BisectCommand: Command {
         }
         guard let subject = arguments[subject] else {
             throw ToolError.usage(
-                "ENTITY|OBJECT is missing: the objects or the object that --where is about.")
+                "ENTITY|OBJECT is missing: the entity or object that --where is about.")
         }
         guard let text = arguments[filter] else {
             throw ToolError.usage("--where P is missing: the predicate.")

@@ -27,7 +27,7 @@ struct BlameCommand: Command {
                 .init("daybook blame iso.daybook Country/17", "Who wrote what"),
                 .init(
                     "daybook blame iso.daybook Country/17.name --at 2011-12-15",
-                    "Who gave it the name it had then"),
+                    "Who gave it the name that it had then"),
             ],
             endings: [
                 .init(.success),

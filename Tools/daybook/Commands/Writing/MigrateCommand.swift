@@ -20,7 +20,7 @@ struct MigrateCommand: Command {
 
     var declaration: CommandDeclaration {
         CommandDeclaration(
-            "migrate", in: .write, summary: "Bring a store to a newer model.",
+            "migrate", in: .write, summary: "Migrate a store to a newer model.",
             discussion: """
                 The steps from the store's model to the new one are worked out, shown, and become
                 one entry of the journal. No stored object is rewritten, so most steps take the
@@ -83,7 +83,7 @@ struct MigrateCommand: Command {
                 !old.contains(where: \.isEmpty)
             else {
                 throw ToolError.usage(
-                    "'\(rename)' is no '--rename': 'Old=New' renames an entity, and "
+                    "'\(rename)' is not a '--rename': 'Old=New' renames an entity, and "
                         + "'Entity.old=new' a property of what is called Entity in the new model.")
             }
             if old.count == 1 {

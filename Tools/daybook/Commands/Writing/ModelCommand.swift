@@ -13,13 +13,13 @@ struct ModelCommand: Command {
         "Print the steps from this model, of a file or a store, to that of STORE.")
     let file = Option(
         "--from", "FILE", .path,
-        "Read a model of Xcode instead: .xcdatamodeld, .xcdatamodel, .momd or .mom.")
+        "Read an Xcode model instead: .xcdatamodeld, .xcdatamodel, .momd or .mom.")
     let version = Option(
         "--version", "NAME", .text, "With '--from', this version; the current one by default.")
     let listsVersions = Flag("--list-versions", "With '--from', print the names of the versions.")
     let isSwift = Flag("--swift", "With '--from', print the Swift classes that declare the model.")
     let isStrict = Flag(
-        "--strict", "With '--from', end with 1 if the model is not said to the letter.")
+        "--strict", "With '--from', exit with 1 if the model cannot be reproduced exactly.")
 
     var declaration: CommandDeclaration {
         CommandDeclaration(
@@ -61,7 +61,7 @@ struct ModelCommand: Command {
         if let path = arguments[file] {
             guard arguments[store] == nil, arguments[moment] == nil, arguments[older] == nil else {
                 throw ToolError.usage(
-                    "'--from' reads a model of Xcode, and no store: leave out the store, '--at' and "
+                    "'--from' reads an Xcode model, not a store: leave out the store, '--at' and "
                         + "'--diff'.")
             }
             return try convert(path, arguments, console)
@@ -72,11 +72,11 @@ struct ModelCommand: Command {
         ]
         for option in others where arguments.count(of: option) > 0 {
             throw ToolError.usage(
-                "'\(option.name)' is about a model of Xcode: add '--from FILE', or leave it out.")
+                "'\(option.name)' is only for an Xcode model: add '--from FILE', or leave it out.")
         }
         guard let path = arguments[store] else {
             throw ToolError.usage(
-                "Name the STORE to read, or a model of Xcode with '--from FILE'.")
+                "Name the STORE to read, or an Xcode model with '--from FILE'.")
         }
         if let old = arguments[older] {
             guard arguments[moment] == nil else {
