@@ -225,7 +225,7 @@ struct MigrationCheck {
         guard let constraint = constraints.first(where: { $0.number == number }) else { return }
         let root = schema.declarer(ofConstraint: constraint) ?? entity
         let own = { (entity: SchemaEntity?) in
-            entity?.constraints.first { $0.number == number }
+            entity?.constraints.first { $0.number == number }.map { ($0, $0.slotCount) }
         }
         var records = PutBatch()
         var keys = IndexKeyWriter()
@@ -235,9 +235,10 @@ struct MigrationCheck {
                 guard let layout = check.projection.foldedEntity(object.entity)?.layout else {
                     return false
                 }
-                return try layout.withFields(own.slotCount, row, bytes) {
+                let (constraint, slotCount) = own
+                return try layout.withFields(slotCount, row, bytes) {
                     (row, bytes) throws(DecodingFailure) in
-                    try keys.set(own, row, bytes, object)
+                    try keys.set(constraint, row, bytes, object)
                 }
             }
             if isThere { records.add(keys.bytes) }
