@@ -19,6 +19,8 @@ struct MigrationCheck {
     /// The changes of the entry, before it is folded.
     private let pending: [ObjectID: Change]
     private var isFolded = false
+    /// The derived attributes whose values are worked out anew.
+    private let renewed: Set<PropertyNumber>
     /// Whether objects of relationships are brought over, which shows when they are.
     let bringsContent: Bool
     /// What relationships get, once the objects of others are brought over to them.
@@ -50,6 +52,7 @@ struct MigrationCheck {
         self.schema = schema
         self.work = work
         before = parts.projection.schema
+        renewed = schema.derivationsRenewed(after: before)
         projection = Projection(tables: parts.tables, schema: schema)
     }
 
@@ -184,6 +187,8 @@ struct MigrationCheck {
         _ index: Int, _ entity: EntityNumber, _ number: PropertyNumber,
         in transaction: borrowing some Reading & ~Copyable
     ) throws {
+        // What is worked out anew is judged where that is done.
+        if !isFolded, renewed.contains(number) { return }
         let isStored = { (entity: SchemaEntity?) in
             entity?.property(number).flatMap { property in property.slot.map { (property, $0) } }
         }

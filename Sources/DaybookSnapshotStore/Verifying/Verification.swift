@@ -12,9 +12,14 @@ struct Verification {
 
     private var parts: StoreParts { store.parts }
 
-    init(_ store: Store, _ report: VerifyReport, _ checkpoint: Checkpoint? = nil) throws {
+    /// Whether there are references to large data and no table to look for them in.
+    var lacksChunks: Bool { data.lacksTable }
+
+    init(
+        _ store: Store, _ report: VerifyReport, _ chunks: ChunkTable?, _ checkpoint: Checkpoint?
+    ) {
         self.store = store
-        data = DataCheck(try store.chunkTable(), store.schema)
+        data = DataCheck(chunks, store.schema)
         self.report = report
         self.checkpoint = checkpoint
     }
