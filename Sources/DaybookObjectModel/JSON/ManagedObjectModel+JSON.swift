@@ -48,119 +48,6 @@ extension ManagedObjectModel {
     }
 }
 
-// MARK: - Writing
-
-extension EntityDescription {
-    fileprivate var json: JSONValue {
-        var members = [JSONMember("name", .string(name))]
-        if let superentityName {
-            members.append(JSONMember("superentity", .string(superentityName)))
-        }
-        if isAbstract { members.append(JSONMember("abstract", .bool(true))) }
-        if !attributes.isEmpty {
-            members.append(JSONMember("attributes", .array(attributes.map(\.json))))
-        }
-        if !relationships.isEmpty {
-            members.append(JSONMember("relationships", .array(relationships.map(\.json))))
-        }
-        if !uniquenessConstraints.isEmpty {
-            let lists = uniquenessConstraints.map { JSONValue.array($0.map { .string($0) }) }
-            members.append(JSONMember("uniquenessConstraints", .array(lists)))
-        }
-        members += JSONMember.annotations(renamingIdentifier, versionHashModifier, userInfo)
-        return .object(members)
-    }
-}
-
-extension AttributeDescription {
-    fileprivate var json: JSONValue {
-        var members = [
-            JSONMember("name", .string(name)), JSONMember("type", .string(type.rawValue)),
-        ]
-        if !isOptional { members.append(JSONMember("optional", .bool(false))) }
-        if isTransient { members.append(JSONMember("transient", .bool(true))) }
-        if isIndexed { members.append(JSONMember("indexed", .bool(true))) }
-        if isUnique { members.append(JSONMember("unique", .bool(true))) }
-        if isConfidential { members.append(JSONMember("confidential", .bool(true))) }
-        if isSet { members.append(JSONMember("set", .bool(true))) }
-        if !defaultValue.isNull {
-            members.append(JSONMember("default", JSONValue(defaultValue, for: type)))
-        }
-        members += rules.members(for: type)
-        if let merge { members.append(JSONMember("merge", .string(merge.rawValue))) }
-        if let derivation {
-            members.append(JSONMember("derived", .string(derivation.description)))
-        }
-        members += JSONMember.annotations(renamingIdentifier, versionHashModifier, userInfo)
-        return .object(members)
-    }
-}
-
-extension AttributeRules {
-    fileprivate func members(for type: AttributeType) -> [JSONMember] {
-        var members: [JSONMember] = []
-        if !minimum.isNull {
-            members.append(JSONMember("minimum", JSONValue(minimum, for: type)))
-        }
-        if !maximum.isNull {
-            members.append(JSONMember("maximum", JSONValue(maximum, for: type)))
-        }
-        if minimumLength != 0 {
-            members.append(JSONMember("minLength", .number(String(minimumLength))))
-        }
-        if maximumLength != 0 {
-            members.append(JSONMember("maxLength", .number(String(maximumLength))))
-        }
-        if let pattern { members.append(JSONMember("pattern", .string(pattern))) }
-        return members
-    }
-}
-
-extension RelationshipDescription {
-    fileprivate var json: JSONValue {
-        var members = [
-            JSONMember("name", .string(name)), JSONMember("destination", .string(destinationName)),
-        ]
-        if isToMany { members.append(JSONMember("toMany", .bool(true))) }
-        if isOrdered { members.append(JSONMember("ordered", .bool(true))) }
-        if let inverseName { members.append(JSONMember("inverse", .string(inverseName))) }
-        if !isOptional { members.append(JSONMember("optional", .bool(false))) }
-        if deleteRule != .nullify {
-            members.append(JSONMember("deleteRule", .string(deleteRule.rawValue)))
-        }
-        if minimumCount != 0 {
-            members.append(JSONMember("minCount", .number(String(minimumCount))))
-        }
-        if maximumCount != 0 {
-            members.append(JSONMember("maxCount", .number(String(maximumCount))))
-        }
-        members += JSONMember.annotations(renamingIdentifier, versionHashModifier, userInfo)
-        return .object(members)
-    }
-}
-
-extension JSONMember {
-    /// What may stand with any description.
-    fileprivate static func annotations(
-        _ renamingIdentifier: String?, _ versionHashModifier: String?, _ userInfo: [String: String]
-    ) -> [JSONMember] {
-        var members: [JSONMember] = []
-        if let renamingIdentifier {
-            members.append(JSONMember("renamingIdentifier", .string(renamingIdentifier)))
-        }
-        if let versionHashModifier {
-            members.append(JSONMember("versionHashModifier", .string(versionHashModifier)))
-        }
-        if !userInfo.isEmpty {
-            let info = userInfo.sorted { $0.key < $1.key }.map { JSONMember($0, .string($1)) }
-            members.append(JSONMember("userInfo", .object(info)))
-        }
-        return members
-    }
-}
-
-// MARK: - Reading
-
 /// Reads a model and records every mistake instead of stopping at the first.
 private struct ModelReader {
     var problems: [String] = []
@@ -208,9 +95,7 @@ private struct ModelReader {
         return EntityDescription(
             name: name, superentityName: text(fields, "superentity"),
             isAbstract: truth(fields, "abstract", default: false),
-            attributes: list(fields, "attributes").compactMap {
-                attribute($0.value, at: $0.location)
-            },
+            attributes: attributes(list(fields, "attributes")),
             relationships: list(fields, "relationships").compactMap {
                 relationship($0.value, at: $0.location)
             },
@@ -248,6 +133,45 @@ private struct ModelReader {
             if case .string(let name) = element { return name }
             report("\(location)[\(index)]", "text was expected, not \(element.noun).")
             return nil
+        }
+    }
+
+    /// Attributes, with the elements of each composite attribute in its place.
+    private mutating func attributes(
+        _ list: [(location: String, value: JSONValue)], _ depth: Int = 1
+    ) -> [AttributeDescription] {
+        var composites: Set<String> = []
+        return list.flatMap { location, json -> [AttributeDescription] in
+            guard case .object(let members) = json,
+                members.first(where: { $0.name == "type" })?.value == .string("composite")
+            else {
+                guard let attribute = attribute(json, at: location) else { return [] }
+                if let dot = attribute.name.firstIndex(of: ".") {
+                    report(
+                        "\(location).name",
+                        "'\(attribute.name)' has a dot: declare '\(attribute.name[..<dot])' with the "
+                            + "type 'composite' and the rest of the name among its 'elements'.")
+                }
+                return [attribute]
+            }
+            let names = ["name", "type", "elements", "renamingIdentifier"]
+            guard let fields = fields(of: json, at: location, names: names),
+                let name = text(fields, "name", isRequired: true)
+            else { return [] }
+            if !composites.insert(name).inserted {
+                report("\(location).name", "there are two composite attributes '\(name)'.")
+            }
+            guard depth < AttributeDescription.levelsMaximum else {
+                report(location, "the composite attributes are nested too deep.")
+                return []
+            }
+            let elements = self.list(fields, "elements", isRequired: true)
+            if elements.isEmpty, fields["elements"] != nil {
+                report(fields.location("elements"), "at least one element was expected.")
+            }
+            return AttributeDescription.composite(
+                name, elements: attributes(elements, depth + 1),
+                renamingIdentifier: text(fields, "renamingIdentifier"))
         }
     }
 

@@ -1,0 +1,132 @@
+extension EntityDescription {
+    /// The entity as a model file has it.
+    var json: JSONValue {
+        var members = [JSONMember("name", .string(name))]
+        if let superentityName {
+            members.append(JSONMember("superentity", .string(superentityName)))
+        }
+        if isAbstract { members.append(JSONMember("abstract", .bool(true))) }
+        if !attributes.isEmpty {
+            members.append(JSONMember("attributes", .array(attributes.nestedJSON(in: ""))))
+        }
+        if !relationships.isEmpty {
+            members.append(JSONMember("relationships", .array(relationships.map(\.json))))
+        }
+        if !uniquenessConstraints.isEmpty {
+            let lists = uniquenessConstraints.map { JSONValue.array($0.map { .string($0) }) }
+            members.append(JSONMember("uniquenessConstraints", .array(lists)))
+        }
+        members += JSONMember.annotations(renamingIdentifier, versionHashModifier, userInfo)
+        return .object(members)
+    }
+}
+
+extension [AttributeDescription] {
+    /// Attributes, with those of each composite attribute inside it, where the first of them stands.
+    ///
+    /// - Parameter composite: What the names of all of them begin with.
+    /// - Returns: The attributes as a model file has them.
+    fileprivate func nestedJSON(in composite: String) -> [JSONValue] {
+        var seen: Set<Substring> = []
+        return compactMap { attribute in
+            let rest = attribute.name.dropFirst(composite.count)
+            guard let dot = rest.firstIndex(of: ".") else {
+                return attribute.json(named: String(rest))
+            }
+            guard seen.insert(rest[..<dot]).inserted else { return nil }
+            let start = composite + rest[...dot]
+            let elements = filter { $0.name.hasPrefix(start) }.nestedJSON(in: start)
+            return .object([
+                JSONMember("name", .string(String(rest[..<dot]))),
+                JSONMember("type", .string("composite")), JSONMember("elements", .array(elements)),
+            ])
+        }
+    }
+}
+
+extension AttributeDescription {
+    fileprivate func json(named name: String) -> JSONValue {
+        var members = [
+            JSONMember("name", .string(name)), JSONMember("type", .string(type.rawValue)),
+        ]
+        if !isOptional { members.append(JSONMember("optional", .bool(false))) }
+        if isTransient { members.append(JSONMember("transient", .bool(true))) }
+        if isIndexed { members.append(JSONMember("indexed", .bool(true))) }
+        if isUnique { members.append(JSONMember("unique", .bool(true))) }
+        if isConfidential { members.append(JSONMember("confidential", .bool(true))) }
+        if isSet { members.append(JSONMember("set", .bool(true))) }
+        if !defaultValue.isNull {
+            members.append(JSONMember("default", JSONValue(defaultValue, for: type)))
+        }
+        members += rules.members(for: type)
+        if let merge { members.append(JSONMember("merge", .string(merge.rawValue))) }
+        if let derivation {
+            members.append(JSONMember("derived", .string(derivation.description)))
+        }
+        members += JSONMember.annotations(renamingIdentifier, versionHashModifier, userInfo)
+        return .object(members)
+    }
+}
+
+extension AttributeRules {
+    fileprivate func members(for type: AttributeType) -> [JSONMember] {
+        var members: [JSONMember] = []
+        if !minimum.isNull {
+            members.append(JSONMember("minimum", JSONValue(minimum, for: type)))
+        }
+        if !maximum.isNull {
+            members.append(JSONMember("maximum", JSONValue(maximum, for: type)))
+        }
+        if minimumLength != 0 {
+            members.append(JSONMember("minLength", .number(String(minimumLength))))
+        }
+        if maximumLength != 0 {
+            members.append(JSONMember("maxLength", .number(String(maximumLength))))
+        }
+        if let pattern { members.append(JSONMember("pattern", .string(pattern))) }
+        return members
+    }
+}
+
+extension RelationshipDescription {
+    fileprivate var json: JSONValue {
+        var members = [
+            JSONMember("name", .string(name)), JSONMember("destination", .string(destinationName)),
+        ]
+        if isToMany { members.append(JSONMember("toMany", .bool(true))) }
+        if isOrdered { members.append(JSONMember("ordered", .bool(true))) }
+        if let inverseName { members.append(JSONMember("inverse", .string(inverseName))) }
+        if !isOptional { members.append(JSONMember("optional", .bool(false))) }
+        if deleteRule != .nullify {
+            members.append(JSONMember("deleteRule", .string(deleteRule.rawValue)))
+        }
+        if minimumCount != 0 {
+            members.append(JSONMember("minCount", .number(String(minimumCount))))
+        }
+        if maximumCount != 0 {
+            members.append(JSONMember("maxCount", .number(String(maximumCount))))
+        }
+        members += JSONMember.annotations(renamingIdentifier, versionHashModifier, userInfo)
+        return .object(members)
+    }
+}
+
+extension JSONMember {
+    /// What may stand with any description.
+    fileprivate static func annotations(
+        _ renamingIdentifier: String?, _ versionHashModifier: String?, _ userInfo: [String: String]
+    ) -> [JSONMember] {
+        var members: [JSONMember] = []
+        if let renamingIdentifier {
+            members.append(JSONMember("renamingIdentifier", .string(renamingIdentifier)))
+        }
+        if let versionHashModifier {
+            members.append(JSONMember("versionHashModifier", .string(versionHashModifier)))
+        }
+        if !userInfo.isEmpty {
+            let info = userInfo.sorted { $0.key < $1.key }.map { JSONMember($0, .string($1)) }
+            members.append(JSONMember("userInfo", .object(info)))
+        }
+        return members
+    }
+}
