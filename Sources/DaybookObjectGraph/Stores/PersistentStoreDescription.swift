@@ -28,7 +28,8 @@ public struct PersistentStoreOptions: Sendable, Hashable {
     public var indexes = IndexBuilding.immediate
     /// Told how far opening has come when it has to look at every object of an entity: to build an index,
     /// or to see whether objects fit the model. It counts objects; cancelling it ends the opening, which
-    /// throws ``StoreError`` with ``StoreError/Code/cancelled`` and leaves the store as it was.
+    /// throws ``StoreError`` with ``StoreError/Code/cancelled`` and leaves the store as it was. It counts
+    /// anew for each stage of a plan; the stages before the one that was cancelled stay.
     public var migrationProgress: Progress?
     private var plan: PlanReference?
     /// The plan by which a store of an earlier version is brought to the program's; nil for none. Without
@@ -143,6 +144,10 @@ public struct PersistentStoreDescription: Sendable, Hashable {
     public var durability = StoreDurability.durable
     /// What opening may do to a store that has another model.
     public var migration = MigrationPolicy.compatible
+    /// When an index that the model wants and the store does not have is built.
+    public var indexes = IndexBuilding.immediate
+    /// Told how far opening has come; see ``PersistentStoreOptions/migrationProgress``.
+    public var migrationProgress: Progress?
     private var plan: PlanReference?
     /// The plan by which a store of an earlier version is brought to the program's; see
     /// ``PersistentStoreOptions/migrationPlan``.
@@ -180,6 +185,8 @@ public struct PersistentStoreDescription: Sendable, Hashable {
         options.isUntrusted = isUntrusted
         options.durability = durability
         options.migration = migration
+        options.indexes = indexes
+        options.migrationProgress = migrationProgress
         options.migrationPlan = migrationPlan
         options.checkpoints = checkpoints
         options.lockTimeout = lockTimeout

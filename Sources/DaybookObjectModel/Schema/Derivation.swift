@@ -86,13 +86,13 @@ extension Derivation: LosslessStringConvertible {
 }
 
 extension Derivation.TextForm {
-    /// The text in this form. It does not depend on a language.
+    /// The text in this form. It does not depend on a language, nor on the release that makes it.
     package func text(_ text: String) -> String {
         switch self {
         case .canonical:
-            text.folded([.caseInsensitive, .diacriticInsensitive])
-        case .lowercase: text.lowercased()
-        case .uppercase: text.uppercased()
+            text.folded(.canonical)
+        case .lowercase: text.settledLowercase
+        case .uppercase: text.settledUppercase
         }
     }
 }

@@ -152,6 +152,42 @@ struct RowEncoder {
     }
 }
 
+extension RowEncoder {
+    /// Encodes a row with more fields behind its own, which are copied as they are, and replaces the last
+    /// one. The ages are left out.
+    ///
+    /// - Parameters:
+    ///   - row: The row, which has fewer fields.
+    ///   - bytes: Its bytes.
+    ///   - places: Where all fields are in `fills`, the last one at the end.
+    ///   - fills: The bytes of the other fields, one after the other.
+    /// - Returns: Whether that was possible: the ends of the fields may need more room.
+    mutating func encode(
+        extending row: RowLayout, _ bytes: RawSpan, to places: [EncodedField], from fills: [UInt8]
+    ) -> Bool {
+        let places = places.span
+        let (start, first) = (row.fieldsStart, places[row.count].start)
+        let own = row.count == 0 ? 0 : row.end(of: row.count - 1, in: bytes)
+        let size = own + fills.count - first
+        guard RowLayout.width(ofEnds: size) == row.width, start + own <= bytes.byteCount else {
+            return false
+        }
+        let bound = RowLayout.fieldsStart(places.count, row.width) + size + 1
+        self.bytes.removeAll(keepingCapacity: true)
+        self.bytes.append(addingCapacity: bound) { extended in
+            extended.appendHeader(since: row.since, row.width, count: places.count)
+            extended.append(raw: bytes.extracting(RowLayout.headerSize..<start))
+            for slot in row.count..<places.count {
+                extended.append(end: own + places[slot].end - first, row.width)
+            }
+            extended.append(raw: bytes.extracting(start..<start + own))
+            extended.append(raw: fills.span.bytes.extracting(first..<fills.count))
+            extended.append(0)
+        }
+        return true
+    }
+}
+
 extension OutputSpan where Element == UInt8 {
     fileprivate mutating func appendHeader(
         since: SequenceNumber, _ width: Int, count: Int
@@ -201,9 +237,9 @@ extension EncodedField {
 struct RowLayout {
     let since: SequenceNumber
     let count: Int
-    private let width: Int
+    fileprivate let width: Int
 
-    private static let headerSize = 11
+    fileprivate static let headerSize = 11
 
     /// The width of a field's end offset, in a row whose fields have `size` bytes.
     static func width(ofEnds size: Int) -> Int {

@@ -126,13 +126,12 @@ extension Store {
         at path: String, model: ManagedObjectModel? = nil, options: StoreOptions = StoreOptions()
     ) throws -> Store {
         let store = try open(at: path, model: model, options: options, modelSource: .both)
-        if model != nil, options.indexes == .immediate, !options.isReadOnly {
-            do {
-                try store.buildIndexes(options.work)
-            } catch {
-                store.closeQuietly()
-                throw error
-            }
+        guard model != nil, !options.isReadOnly else { return store }
+        do {
+            try store.buildIndexesNow()
+        } catch {
+            store.closeQuietly()
+            throw error
         }
         return store
     }

@@ -1,0 +1,106 @@
+// The room of pages: the bytes of the file as LMDB lays them out, read and checked without LMDB. Nothing in
+// a file is believed: every offset, count and page number is looked at before it is followed.
+
+/// The pages of one state of a file, in memory.
+///
+/// No page number is followed that was not checked to be one of them.
+struct Pages {
+    private let bytes: UnsafeRawBufferPointer
+    let pageSize: Int
+    let count: Int
+
+    /// Pages whose bytes must outlive the value.
+    ///
+    /// - Parameters:
+    ///   - bytes: The file, or its first part.
+    ///   - pageSize: The size of a page, one of ``FileFormat/pageSizeRange``.
+    ///   - count: The number of pages that belong to the state; fewer, if there are not so many.
+    init(_ bytes: UnsafeRawBufferPointer, pageSize: Int, count: UInt64) {
+        self.bytes = bytes
+        self.pageSize = pageSize
+        self.count = Int(min(count, UInt64(bytes.count / pageSize)))
+    }
+
+    /// Calls `body` with the bytes of all pages.
+    func withBytes<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
+        body(UnsafeRawBufferPointer(rebasing: bytes.prefix(count * pageSize)))
+    }
+
+    /// More records than fit into the pages: a node has eight bytes and two for its offset.
+    var recordsMaximum: UInt64 { UInt64(count) * UInt64(pageSize / 10) }
+
+    /// The branch or leaf page of that number.
+    @inline(__always)
+    func page(_ number: UInt64, _ kind: PageView.Kind) throws(PageFault) -> PageView {
+        guard number >= 2, number < UInt64(count), let start = bytes.baseAddress else {
+            throw notInFile(number)
+        }
+        return try PageView(
+            UnsafeRawBufferPointer(start: start + Int(number) &* pageSize, count: pageSize),
+            number: number, kind)
+    }
+
+    /// The value of a leaf's node, behind its key or on pages of its own.
+    @inline(__always)
+    func value(_ node: PageView.Node, on page: PageView) throws(PageFault) -> UnsafeRawBufferPointer
+    {
+        switch node.flags {
+        case 0: return try page.valueInPage(node, count: node.valueSize)
+        case FileFormat.nodeOverflow: return try overflowValue(node, on: page)
+        default: throw wrongFlags(node, page)
+        }
+    }
+
+    @inline(never)
+    private func overflowValue(
+        _ node: PageView.Node, on page: PageView
+    ) throws(PageFault) -> UnsafeRawBufferPointer {
+        let first = try page.overflowPage(node)
+        guard first >= 2, first < UInt64(count) else { throw notInFile(first) }
+        let run = UnsafeRawBufferPointer(rebasing: bytes[(Int(first) * pageSize)...])
+        _ = try Self.overflowPages(
+            run, first, holding: node.valueSize, pageSize: pageSize, pageCount: count)
+        return UnsafeRawBufferPointer(
+            rebasing: run[FileFormat.pageHeaderSize...].prefix(node.valueSize))
+    }
+
+    /// Counts the pages of a long value.
+    ///
+    /// - Parameters:
+    ///   - header: The bytes from the first page on, at least those of its header.
+    ///   - first: The number of the first page.
+    ///   - size: The number of the value's bytes.
+    ///   - pageSize: The size of a page.
+    ///   - pageCount: The number of pages in the file.
+    /// - Returns: Their number.
+    /// - Throws: ``PageFault`` when they are not such pages, too few for the value, or not all in the
+    ///   file.
+    static func overflowPages(
+        _ header: UnsafeRawBufferPointer, _ first: UInt64, holding size: Int, pageSize: Int,
+        pageCount: Int
+    ) throws(PageFault) -> Int {
+        guard let start = header.baseAddress, header.count >= FileFormat.pageHeaderSize else {
+            throw PageFault(page: first, what: "the file ends within it")
+        }
+        let pages = Int(start.number(at: FileFormat.pageOverflowOffset, as: UInt32.self))
+        let needed = (FileFormat.pageHeaderSize - 1 + size) / pageSize + 1
+        guard start.number(at: 0, as: UInt64.self) == first,
+            start.number(at: FileFormat.pageFlagsOffset, as: UInt16.self)
+                == FileFormat.overflowPage,
+            pages >= needed, UInt64(pages) <= UInt64(pageCount) - first
+        else { throw PageFault(page: first, what: "it is not the begin of an overflow value") }
+        return pages
+    }
+
+    @inline(never)
+    private func notInFile(_ number: UInt64) -> PageFault {
+        PageFault(page: number, what: "it is not in the file")
+    }
+
+    @inline(never)
+    private func wrongFlags(_ node: PageView.Node, _ page: PageView) -> PageFault {
+        PageFault(
+            page: page.number,
+            what: "a record has flags \(node.flags) and \(node.valueSize) bytes")
+    }
+}
