@@ -8,6 +8,7 @@ let package = Package(
         .library(name: "Daybook", targets: ["Daybook"]),
         .library(name: "DaybookAudit", targets: ["DaybookAudit"]),
         .executable(name: "daybook", targets: ["daybook"]),
+        .plugin(name: "DaybookModelPlugin", targets: ["DaybookModelPlugin"]),
     ],
     targets: [
         // System libraries.
@@ -30,6 +31,8 @@ let package = Package(
             pkgConfig: "libedit",
             providers: [.apt(["libedit-dev"]), .brew(["libedit"])]),
         .target(name: "CDaybookTerminal", dependencies: ["CDaybookEdit"]),
+        // The check of records, by the processor's instruction.
+        .target(name: "CDaybookChecks"),
         // Declares functions of the runtime that every Swift program already links.
         .systemLibrary(name: "CDaybookObjectLiveness"),
         // Reads the runtime's data of a key path.
@@ -42,7 +45,9 @@ let package = Package(
         .target(name: "DaybookNewFiles"),
         .target(
             name: "DaybookLMDB",
-            dependencies: ["CDaybookLMDB", "DaybookNewFiles", "DaybookStopping"]),
+            dependencies: [
+                "CDaybookLMDB", "CDaybookChecks", "DaybookNewFiles", "DaybookStopping",
+            ]),
         .target(name: "DaybookDigest", dependencies: ["CDaybookCrypto", "DaybookStopping"]),
         .target(
             name: "DaybookJournalLog",
@@ -114,6 +119,18 @@ let package = Package(
             dependencies: ["Daybook"],
             path: "Tools/daybook-demo"),
 
+        // 'swift package daybook-model' in other packages. It builds the command when it is used; as a
+        // dependency the command and all under it would be built twice, for the host and the target.
+        .plugin(
+            name: "DaybookModelPlugin",
+            capability: .command(
+                intent: .custom(
+                    verb: "daybook-model",
+                    description: "Makes a model, or the classes of one, from a model of Xcode."),
+                permissions: [
+                    .writeToPackageDirectory(reason: "It writes the model or its classes there.")
+                ])),
+
         // Tests.
         .target(
             name: "DaybookTestSupport",
@@ -122,7 +139,8 @@ let package = Package(
         .testTarget(
             name: "LMDBTests",
             dependencies: [
-                "DaybookLMDB", "DaybookNewFiles", "CDaybookLMDB", "DaybookTestSupport",
+                "DaybookLMDB", "DaybookNewFiles", "CDaybookLMDB", "CDaybookChecks",
+                "DaybookTestSupport",
             ]),
         .testTarget(
             name: "JournalLogTests",
@@ -186,7 +204,7 @@ if let names = Context.environment["DAYBOOK_TEST_TARGETS"]?.split(separator: ","
     }
 }
 
-for target in package.targets where target.type != .system {
+for target in package.targets where target.type != .system && target.type != .plugin {
     target.swiftSettings = [
         // Existentials cost; the word `any` makes them visible.
         .enableUpcomingFeature("ExistentialAny"),

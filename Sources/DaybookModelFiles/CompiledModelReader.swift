@@ -295,7 +295,7 @@ extension XcodeType {
         case 1100: self = .plain(.uuid)
         case 1200: self = .plain(.url)
         case 1800: self = .transformable
-        case 2100: self = .composite
+        case 2100: self = .composite(nil)
         default: self = .unknown(String(number))
         }
     }

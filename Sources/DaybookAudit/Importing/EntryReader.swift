@@ -15,12 +15,26 @@ package struct EntryReader: Sendable {
         ignoresUnknown = ignoringUnknown
     }
 
-    /// The events of a line; empty for one that sets the model.
+    /// What a line has.
+    package enum Line: Sendable {
+        /// The events of an entry; none for one that sets the model.
+        case events([ForeignEvent])
+        /// Some bytes of large data, to which a later entry refers.
+        case data(LargeDataLine)
+    }
+
+    /// Reads a line.
     ///
     /// - Throws: ``JSONError`` with the location within the line, the mistake and the remedy.
-    package mutating func events(from line: [UInt8]) throws(JSONError) -> [ForeignEvent] {
+    package mutating func read(_ line: [UInt8]) throws(JSONError) -> Line {
+        let json = try JSONValue(parsing: line)
+        if let data = try LargeDataLine(json) { return .data(data) }
+        return .events(try events(from: json))
+    }
+
+    private mutating func events(from json: JSONValue) throws(JSONError) -> [ForeignEvent] {
         let members = try members(
-            of: try JSONValue(parsing: line),
+            of: json,
             [
                 "sequence", "time", "recorded", "author", "note", "context", "base", "undoes",
                 "kind", "model", "changes", "digest",

@@ -9,7 +9,7 @@ internal import Foundation
 // | bytes | the next bytes, as base64 |
 
 /// Some bytes of large data, on a line of an export.
-struct LargeDataLine {
+package struct LargeDataLine: Sendable {
     let data: LargeData
     let offset: Int
     let bytes: Data
@@ -102,29 +102,5 @@ struct LargeDataExport {
             try output(LargeDataLine(data, offset, try data.bytes(in: offset..<end)).text)
             offset = end
         }
-    }
-}
-
-/// Large data that come line by line.
-struct IncomingData {
-    let data: LargeData
-    private(set) var count = 0
-    private var staging: DataStaging
-
-    init(_ data: LargeData, in store: Store) {
-        self.data = data.detached
-        staging = DataStaging(in: store)
-    }
-
-    mutating func append(_ bytes: Data) throws {
-        count += bytes.count
-        try staging.append(bytes)
-    }
-
-    mutating func finish() throws -> LargeData { try staging.finish() }
-
-    /// What is missing.
-    var unfinished: String {
-        "The bytes \(count) to \(data.count) of the data '\(data.reference)' were expected."
     }
 }

@@ -13,8 +13,7 @@ package final class StoreLoader {
     private var store: Store?
     private var reader = ExportReader()
     private var line = 0
-    /// The large data of which some bytes have come.
-    private var incoming: IncomingData?
+    private var intake = LargeDataIntake()
 
     /// The last entry that was loaded, and its digest.
     package private(set) var head: (sequence: SequenceNumber, digest: Digest) = (.zero, .zero)
@@ -42,7 +41,7 @@ package final class StoreLoader {
         } catch let error as JSONError {
             throw ExportError(.malformed, line: line, error.sentence)
         }
-        if let incoming { throw ExportError(.malformed, line: line, incoming.unfinished) }
+        try intake.expectNothing(line: line)
         guard entry.sequence == head.sequence.next else {
             throw ExportError(
                 .malformed, line: line,
@@ -58,7 +57,7 @@ package final class StoreLoader {
     /// - Throws: ``ExportError`` when there was no entry; `StoreError` with code `exists` when a
     ///   file of that name has appeared meanwhile.
     package func finish() throws {
-        if let incoming { throw ExportError(.malformed, line: nil, incoming.unfinished) }
+        try intake.expectNothing(line: nil)
         guard let store else {
             throw ExportError(
                 .malformed, line: nil,
@@ -84,22 +83,7 @@ package final class StoreLoader {
             throw ExportError(
                 .malformed, line: line, "Large data come before an entry, but after the first.")
         }
-        var current = incoming ?? IncomingData(part.data, in: store)
-        guard part.data == current.data, part.offset == current.count else {
-            throw ExportError(.malformed, line: line, current.unfinished)
-        }
-        incoming = nil
-        try current.append(part.bytes)
-        guard current.count == current.data.count else {
-            incoming = current
-            return
-        }
-        guard try current.finish() == current.data else {
-            throw ExportError(
-                .mismatch, line: line,
-                "The \(current.data.count) bytes do not have the digest that they were exported with. "
-                    + "The export was altered after it was made.")
-        }
+        try intake.take(part, into: store, line: line)
     }
 
     // MARK: - Entries

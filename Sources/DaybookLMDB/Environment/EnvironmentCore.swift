@@ -41,6 +41,7 @@ final class EnvironmentCore: Sendable {
         var knowledge: (any AnyObject & Sendable)?
     }
 
+    private let checkedTables: Set<String>
     private let forks: Int
 
     init(
@@ -55,6 +56,7 @@ final class EnvironmentCore: Sendable {
         self.identifier = identifier
         pool = try ReaderPool(environment: handle, pair)
         self.tables = Mutex([:])
+        checkedTables = options.checkedTables
         forks = ProcessForks.count
         add(tables)
     }
@@ -66,7 +68,9 @@ final class EnvironmentCore: Sendable {
     func add(_ handles: [String: UInt32]) {
         tables.withLock { tables in
             for (name, handle) in handles {
-                tables[name] = Table(name: name, handle: handle, environment: identifier)
+                tables[name] = Table(
+                    name: name, handle: handle, environment: identifier,
+                    check: checkedTables.contains(name) ? RecordCheck(table: name) : nil)
             }
         }
     }

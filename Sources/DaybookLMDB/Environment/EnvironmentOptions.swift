@@ -6,6 +6,10 @@ package struct EnvironmentOptions: Sendable {
     /// Tables that few files have, opened with the others where they are there.
     package var tablesIfThere: [String] = []
 
+    /// Those of the tables whose records carry a check; a record whose check does not fit is never
+    /// handed out.
+    package var checkedTables: Set<String> = []
+
     /// Whether a file that does not exist is made.
     package var create: Bool
 

@@ -193,6 +193,44 @@ extension PageView.Kind {
 }
 
 extension PageView {
+    /// The number of a node's bytes, without that which makes it even.
+    @inline(__always)
+    private func length(of node: Node) -> Int {
+        let head = FileFormat.nodeHeaderSize + node.key.count
+        if kind == .branch { return head }
+        return head
+            + (node.flags & FileFormat.nodeOverflow != 0
+                ? MemoryLayout<UInt64>.size : node.valueSize)
+    }
+
+    /// Checks that no node can be missing: together they are as long as the page says, and, where they
+    /// are ordered by their bytes, each key follows the one before.
+    ///
+    /// Only then does a key that is not found not exist.
+    func checkCompleteness(isOrdered: Bool) throws(PageFault) {
+        var total = 0
+        // The first key of a branch page is none.
+        let first = kind == .branch ? 1 : 0
+        var last: SoughtKey?
+        for index in 0..<nodeCount {
+            let node = try node(index)
+            total &+= (length(of: node) &+ 1) & ~1
+            guard isOrdered, index >= first else { continue }
+            let key = SoughtKey(node.key)
+            if let last, last.order(to: key) >= 0 {
+                throw PageFault(
+                    page: number,
+                    what: "the keys of nodes \(index - 1) and \(index) are out of order")
+            }
+            last = key
+        }
+        guard total == size - upper else {
+            throw PageFault(
+                page: number,
+                what: "its \(nodeCount) nodes have \(total) bytes instead of \(size - upper)")
+        }
+    }
+
     /// Checks that the nodes fill the page from their begin to its end without a gap, as LMDB keeps
     /// them: so a changed size or offset is found.
     ///
@@ -204,15 +242,7 @@ extension PageView {
             let node = try node(index)
             let begin = node.start - start
             guard begin & 1 == 0 else { throw misplaced(index, begin) }
-            let head = FileFormat.nodeHeaderSize + node.key.count
-            let length =
-                switch kind {
-                case .branch: head
-                case .leaf:
-                    head
-                        + (node.flags & FileFormat.nodeOverflow != 0
-                            ? MemoryLayout<UInt64>.size : node.valueSize)
-                }
+            let length = length(of: node)
             let end = begin + length + length % 2
             guard end <= size else { throw tooLong(index) }
             ranges.append((begin, end))
@@ -252,6 +282,16 @@ struct SoughtKey {
         }
         first = start.bigNumber(at: 0)
         last = start.bigNumber(at: bytes.count - 8)
+    }
+
+    /// Negative when this key comes before the other, zero when they are the same.
+    @inline(__always)
+    func order(to other: SoughtKey) -> Int {
+        guard bytes.count == other.bytes.count, bytes.count >= 8, bytes.count <= 16 else {
+            return order(to: other.bytes)
+        }
+        if first != other.first { return first < other.first ? -1 : 1 }
+        return last == other.last ? 0 : last < other.last ? -1 : 1
     }
 
     /// Negative when the sought key comes before the other, zero when they are the same.

@@ -9,7 +9,12 @@ import DaybookStopping
 struct Tree {
     let pages: Pages
     let record: TreeRecord
+    private let check: RecordCheck?
+    /// Whether the keys are in the order of their bytes.
+    fileprivate let isOrdered: Bool
 
+    /// A tree whose records carry no check.
+    ///
     /// - Throws: ``PageFault`` when the record is not one of a tree in these pages.
     init(_ record: TreeRecord, in pages: Pages) throws(PageFault) {
         if let what = record.fault {
@@ -22,18 +27,71 @@ struct Tree {
         }
         self.pages = pages
         self.record = record
+        check = nil
+        isOrdered = true
     }
 
-    /// A tree whose record was checked before.
-    init(checked record: TreeRecord, in pages: Pages) {
+    /// The tree of a table, whose record was checked before.
+    @inline(__always)
+    init(checked record: TreeRecord, in pages: Pages, of table: Table) {
         self.pages = pages
         self.record = record
+        check = table.check
+        isOrdered = true
+    }
+
+    /// The list of free pages, whose keys are numbers.
+    init(freeList record: TreeRecord, in pages: Pages) {
+        self.pages = pages
+        self.record = record
+        check = nil
+        isOrdered = false
     }
 
     /// The value under a key.
+    ///
+    /// - Throws: ``PageFault`` when its check does not fit, and when it is not certain that there is no
+    ///   such key.
+    @inline(__always)
     func value(under key: SoughtKey) throws(PageFault) -> UnsafeRawBufferPointer? {
-        guard let (leaf, node) = try node(under: key) else { return nil }
-        return try pages.value(node, on: leaf)
+        guard let (leaf, node) = try node(under: key) else {
+            try confirmAbsence(of: key)
+            return nil
+        }
+        return try value(of: node, on: leaf)
+    }
+
+    /// The value of a leaf's node, without its check.
+    ///
+    /// - Throws: ``PageFault`` when the check does not fit.
+    @inline(__always)
+    func value(
+        of node: PageView.Node, on leaf: PageView
+    ) throws(PageFault) -> UnsafeRawBufferPointer {
+        let stored = try pages.value(node, on: leaf)
+        guard let check else { return stored }
+        guard let value = check.value(of: node.key, stored: stored) else {
+            throw PageFault(page: leaf.number, what: RecordCheck.fault)
+        }
+        return value
+    }
+
+    /// Checks a record that is beside what is looked for.
+    @inline(__always)
+    fileprivate func confirm(_ node: PageView.Node, on leaf: PageView) throws(PageFault) {
+        if check != nil { _ = try value(of: node, on: leaf) }
+    }
+
+    /// Checks that a key which was not found does not exist.
+    ///
+    /// A damaged page may hide a record: by a count that is too small, a key that changed, or a way that
+    /// leads elsewhere. The moves of a cursor check the first and the last. A key that changed is still
+    /// beside its place, where its check does not fit, or else the order of the page is broken.
+    @inline(never)
+    func confirmAbsence(of key: SoughtKey) throws(PageFault) {
+        try withCursor { cursor throws(PageFault) in
+            if try cursor.move(atOrAfter: key) { _ = try cursor.confirmedKey() }
+        }
     }
 
     /// The node under a key, and its page.
@@ -85,6 +143,32 @@ struct Tree {
     }
 }
 
+extension Tree {
+    /// Checks that the record on the leaf before that of a key, whose place is at the begin of its leaf,
+    /// is one before it.
+    @inline(never)
+    fileprivate func confirmLast(before key: SoughtKey) throws(PageFault) {
+        try withCursor { cursor throws(PageFault) in
+            guard try cursor.move(beside: key, .descending) else { return }
+            guard key.order(to: try cursor.confirmedKey()) > 0 else { throw hidden() }
+        }
+    }
+
+    /// Checks that the record on the leaf behind that of a key, whose place is at the end of its leaf, is
+    /// not one before it.
+    @inline(never)
+    fileprivate func confirmFirst(after key: SoughtKey) throws(PageFault) {
+        try withCursor { cursor throws(PageFault) in
+            guard try cursor.move(beside: key, .ascending) else { return }
+            guard key.order(to: try cursor.confirmedKey()) <= 0 else { throw hidden() }
+        }
+    }
+
+    private func hidden() -> PageFault {
+        PageFault(page: nil, what: "a key lies on the wrong side of a page's end")
+    }
+}
+
 /// A position in a tree: a leaf, one of its records, and the path that led there.
 struct TreeCursor {
     private let tree: Tree
@@ -116,7 +200,15 @@ struct TreeCursor {
     {
         guard let leaf else { throw PageFault(page: nil, what: "it has no such record") }
         let node = try leaf.node(index)
-        return (node.key, try tree.pages.value(node, on: leaf))
+        return (node.key, try tree.value(of: node, on: leaf))
+    }
+
+    /// The key of the record, whose check fits.
+    fileprivate func confirmedKey() throws(PageFault) -> UnsafeRawBufferPointer {
+        guard let leaf else { throw PageFault(page: nil, what: "it has no such record") }
+        let node = try leaf.node(index)
+        try tree.confirm(node, on: leaf)
+        return node.key
     }
 
     // MARK: - Moving
@@ -130,9 +222,17 @@ struct TreeCursor {
             index = 0
             return true
         }
-        index = try descend(tree.record.root, level: 1, to: .key(key)).place(of: key).index
-        if let leaf, index < leaf.nodeCount { return true }
-        return try moveToLeaf(.ascending)
+        let leaf = try descend(tree.record.root, level: 1, to: .key(key))
+        let place = try leaf.place(of: key)
+        index = place.index
+        if !place.isFound {
+            if index > 0 {
+                try tree.confirm(leaf.node(index - 1), on: leaf)
+            } else {
+                try tree.confirmLast(before: key)
+            }
+        }
+        return index < leaf.nodeCount ? true : try moveToLeaf(.ascending)
     }
 
     /// Moves to the last record, or to the last one strictly before a key; false when there is none.
@@ -143,8 +243,23 @@ struct TreeCursor {
             index = try descend(tree.record.root, level: 1, to: .last).nodeCount - 1
             return true
         }
-        index = try descend(tree.record.root, level: 1, to: .key(key)).place(of: key).index - 1
+        let leaf = try descend(tree.record.root, level: 1, to: .key(key))
+        index = try leaf.place(of: key).index
+        if index < leaf.nodeCount {
+            try tree.confirm(leaf.node(index), on: leaf)
+        } else {
+            try tree.confirmFirst(after: key)
+        }
+        index -= 1
         return index >= 0 ? true : try moveToLeaf(.descending)
+    }
+
+    /// Moves to the record beside the leaf that a key belongs to; false when there is none.
+    fileprivate mutating func move(
+        beside key: SoughtKey, _ order: ScanOrder
+    ) throws(PageFault) -> Bool {
+        try descend(tree.record.root, level: 1, to: .key(key))
+        return try moveToLeaf(order)
     }
 
     /// Moves to the next record in an order; false when there is none.
@@ -214,12 +329,37 @@ struct TreeCursor {
                 case .last: page.nodeCount - 1
                 case .key(let key): try page.childIndex(for: key)
                 }
+            try tree.pages.confirmComplete(page, isOrdered: tree.isOrdered)
             path[level - 1] = number << 16 | UInt64(taken)
             number = try page.node(taken).child
             level += 1
         }
         let found = try tree.pages.page(number, .leaf)
+        try tree.pages.confirmComplete(found, isOrdered: tree.isOrdered)
+        if tree.isOrdered { try checkBounds(of: found) }
         leaf = found
         return found
+    }
+
+    /// Checks that the keys of a leaf lie between those by which the way led to it.
+    private func checkBounds(of leaf: PageView) throws(PageFault) {
+        let first = SoughtKey(try leaf.node(0).key)
+        let last = SoughtKey(try leaf.node(leaf.nodeCount - 1).key)
+        for level in 1..<tree.record.depth {
+            let page = try tree.pages.page(path[level - 1] >> 16, .branch)
+            let taken = Int(path[level - 1] & 0xFFFF)
+            if taken > 0, first.order(to: try page.node(taken).key) < 0 {
+                throw misled(page, leaf)
+            }
+            if taken + 1 < page.nodeCount, last.order(to: try page.node(taken + 1).key) >= 0 {
+                throw misled(page, leaf)
+            }
+        }
+    }
+
+    @inline(never)
+    private func misled(_ page: PageView, _ leaf: PageView) -> PageFault {
+        PageFault(
+            page: page.number, what: "it leads to page \(leaf.number), whose keys belong elsewhere")
     }
 }

@@ -8,6 +8,22 @@ package struct Table: Sendable, Hashable {
 
     /// The environment the handle belongs to.
     let environment: UInt32
+
+    /// The check that its records carry; nil when they carry none.
+    let check: RecordCheck?
+
+    init(name: String, handle: UInt32, environment: UInt32, check: RecordCheck? = nil) {
+        self.name = name
+        self.handle = handle
+        self.environment = environment
+        self.check = check
+    }
+
+    /// The same table with its records as they lie in the file: the check, which nobody looks at, is the
+    /// end of the value. For somebody who reads damaged records.
+    package var unchecked: Table {
+        Table(name: name, handle: handle, environment: environment)
+    }
 }
 
 /// The direction of a scan.
@@ -38,6 +54,9 @@ package enum PutMode: Sendable, Hashable {
 }
 
 /// Reading inside one transaction, which sees one state of the file from beginning to end.
+///
+/// A record that is damaged is not handed out: reading it throws ``LMDBError`` with
+/// ``LMDBError/Code/corrupt``.
 ///
 /// Bytes handed to a `body` lie in LMDB's map: they are valid only until `body` returns. In a
 /// write transaction nothing may be written while such bytes are in hand.

@@ -19,7 +19,9 @@ struct Snapshot {
     /// - Throws: ``LMDBError`` when the table of tables is damaged, or has no such table any more.
     @inline(__always)
     func tree(of table: Table) throws(LMDBError) -> Tree {
-        if let record = memory.root(of: table.handle) { return Tree(checked: record, in: pages) }
+        if let record = memory.root(of: table.handle) {
+            return Tree(checked: record, in: pages, of: table)
+        }
         return try findTree(of: table)
     }
 
@@ -29,14 +31,14 @@ struct Snapshot {
         guard record.shapeFault == nil, record.entries <= pages.recordsMaximum else {
             throw .damaged(PageFault(page: nil, what: "it cannot be a list"), in: "free list")
         }
-        return Tree(checked: record, in: pages)
+        return Tree(freeList: record, in: pages)
     }
 
     @inline(never)
     private func findTree(of table: Table) throws(LMDBError) -> Tree {
         let tree = try findRoot(of: table)
         memory.keep(tree.record, of: table.handle)
-        return tree
+        return Tree(checked: tree.record, in: pages, of: table)
     }
 
     private func findRoot(of table: Table) throws(LMDBError) -> Tree {
@@ -107,7 +109,11 @@ extension Tree {
     /// The record of a table, from the table of tables.
     fileprivate func table(under name: SoughtKey) throws(PageFault) -> TreeRecord? {
         // A program may also keep records beside its tables.
-        guard let (leaf, node) = try node(under: name), node.flags != 0 else { return nil }
+        guard let (leaf, node) = try node(under: name) else {
+            try confirmAbsence(of: name)
+            return nil
+        }
+        if node.flags == 0 { return nil }
         guard node.flags == FileFormat.nodeTree,
             let table = TreeRecord(try leaf.valueInPage(node, count: node.valueSize))
         else { throw PageFault(page: leaf.number, what: "the record of a table is none") }
@@ -124,6 +130,9 @@ final class SnapshotMemory: @unchecked Sendable {
     private(set) var meta: MetaPage?
     private var pageCount: UInt64 = 0
     private var roots: [TreeRecord?] = []
+    private let complete = CompletePages()
+
+    deinit { complete.deallocate() }
 
     fileprivate var main: TreeRecord { meta?.main ?? .none }
 
@@ -160,7 +169,7 @@ final class SnapshotMemory: @unchecked Sendable {
             guard status == MDB_SUCCESS else { return nil }
         }
         return Snapshot(
-            Pages(map.bytes, pageSize: map.pageSize, count: pageCount), self)
+            Pages(map.bytes, pageSize: map.pageSize, count: pageCount, complete: complete), self)
     }
 
     @inline(never)
@@ -196,6 +205,7 @@ final class SnapshotMemory: @unchecked Sendable {
         self.meta = meta
         pageCount = min(named.overflow ? .max : named.partialValue, present)
         roots.removeAll(keepingCapacity: true)
+        complete.removeAll()
     }
 
     /// Each attempt after the first needs a commit between two steps.

@@ -24,7 +24,7 @@ struct TransactionAccess {
             let status = mdb_get(pointer, table.handle, &keyValue, &found)
             if status == MDB_NOTFOUND { return nil }
             if status != MDB_SUCCESS { throw LMDBError.status(status, "reading '\(table.name)'") }
-            return try body(found.buffer.bytes)
+            return try body(table.value(of: keyValue.buffer, stored: found.buffer).bytes)
         }
     }
 
@@ -41,7 +41,7 @@ struct TransactionAccess {
     ) throws -> R? {
         try withCursor(table) { cursor in
             guard try cursor.move(atOrAfter: key) else { return nil }
-            return try body(cursor.key.buffer.bytes, cursor.value.buffer.bytes)
+            return try body(cursor.key.buffer.bytes, cursor.checkedValue().bytes)
         }
     }
 
@@ -50,7 +50,7 @@ struct TransactionAccess {
     ) throws -> R? {
         try withCursor(table) { cursor in
             guard try cursor.move(before: key) else { return nil }
-            return try body(cursor.key.buffer.bytes, cursor.value.buffer.bytes)
+            return try body(cursor.key.buffer.bytes, cursor.checkedValue().bytes)
         }
     }
 
@@ -64,7 +64,7 @@ struct TransactionAccess {
                 var isPlaced = try cursor.move(atOrAfter: lower)
                 while isPlaced {
                     if let upper, cursor.compareKey(to: upper) >= 0 { return }
-                    let step = try body(cursor.key.buffer.bytes, cursor.value.buffer.bytes)
+                    let step = try body(cursor.key.buffer.bytes, cursor.checkedValue().bytes)
                     if step == .stop { return }
                     isPlaced = try cursor.move(MDB_NEXT)
                 }
@@ -72,7 +72,7 @@ struct TransactionAccess {
                 var isPlaced = try cursor.move(before: upper)
                 while isPlaced {
                     if cursor.compareKey(to: lower) < 0 { return }
-                    let step = try body(cursor.key.buffer.bytes, cursor.value.buffer.bytes)
+                    let step = try body(cursor.key.buffer.bytes, cursor.checkedValue().bytes)
                     if step == .stop { return }
                     isPlaced = try cursor.move(MDB_PREV)
                 }
@@ -89,7 +89,7 @@ struct TransactionAccess {
             throw LMDBError.status(status, "opening a cursor on '\(table.name)'")
         }
         defer { mdb_cursor_close(opened) }
-        var cursor = Cursor(pointer: opened, tableName: table.name)
+        var cursor = Cursor(pointer: opened, table: table)
         return try body(&cursor)
     }
 }
@@ -97,13 +97,21 @@ struct TransactionAccess {
 /// A position in a table. Its key and value point into the map.
 struct Cursor {
     let pointer: OpaquePointer
-    let tableName: String
+    let table: Table
     private(set) var key = MDB_val.empty
-    private(set) var value = MDB_val.empty
+    private var value = MDB_val.empty
 
-    init(pointer: OpaquePointer, tableName: String) {
+    init(pointer: OpaquePointer, table: Table) {
         self.pointer = pointer
-        self.tableName = tableName
+        self.table = table
+    }
+
+    /// The value at the position.
+    ///
+    /// - Throws: ``LMDBError`` with ``LMDBError/Code/corrupt`` when its check does not fit.
+    @inline(__always)
+    func checkedValue() throws(LMDBError) -> UnsafeRawBufferPointer {
+        try table.value(of: key.buffer, stored: value.buffer)
     }
 
     /// Moves to the first record at or after `target`; false when there is none.
@@ -127,7 +135,7 @@ struct Cursor {
         let status = mdb_cursor_get(pointer, &key, &value, operation)
         if status == MDB_SUCCESS { return true }
         if status == MDB_NOTFOUND { return false }
-        throw LMDBError.status(status, "walking '\(tableName)'")
+        throw LMDBError.status(status, "walking '\(table.name)'")
     }
 
     @inline(__always)

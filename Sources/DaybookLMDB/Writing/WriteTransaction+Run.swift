@@ -110,11 +110,7 @@ package struct PutRun: ~Copyable {
     }
 
     private func attempt(_ key: RawSpan, _ value: RawSpan) -> Int32 {
-        key.withValue { keyValue in
-            value.withValue { valueValue in
-                mdb_cursor_put(cursor, &keyValue, &valueValue, flags)
-            }
-        }
+        table.write(key, value, flags) { mdb_cursor_put(cursor, &$0, &$1, $2) }
     }
 }
 

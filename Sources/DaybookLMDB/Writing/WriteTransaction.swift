@@ -45,11 +45,8 @@ package struct WriteTransaction: ~Copyable, Reading {
     package func put(_ table: Table, _ key: RawSpan, _ value: RawSpan, _ mode: PutMode) throws {
         access.check(table)
         state.requireNoLoans()
-        let flags = mode.flags
-        let status = key.withValue { keyValue in
-            value.withValue { valueValue in
-                mdb_put(access.pointer, table.handle, &keyValue, &valueValue, flags)
-            }
+        let status = table.write(key, value, mode.flags) {
+            mdb_put(access.pointer, table.handle, &$0, &$1, $2)
         }
         switch status {
         case MDB_SUCCESS: state.countWrite()

@@ -170,8 +170,9 @@ extension ManagedObjectContext {
         let object = update.object
         merge(update.members, into: object)
         guard !object.isFault else {
-            // Its values are read when they are asked for; undo leaves theirs alone already.
-            for edit in update.edits {
+            // Its values are read when they are asked for; undo leaves theirs alone already. What they have
+            // taken back is as it was.
+            for edit in update.edits where edit.old != edit.new {
                 guard let slot = object.binding.schema.slot(of: edit.property) else { continue }
                 journal.rebase(object, edit.property, inSlot: slot, onto: edit.new)
             }

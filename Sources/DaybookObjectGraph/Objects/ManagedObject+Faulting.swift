@@ -42,7 +42,8 @@ extension ManagedObject {
     public func hasFault(forRelationshipNamed name: String) -> Bool {
         let property = relationship(named: name)
         if property.slot != nil { return isFault }
-        return relations[property.number] == nil && !status.isTemporary
+        return relations[property.number] == nil
+            && (!status.isTemporary || property.mayLeadToNew)
     }
 
     /// The identifiers of the objects that a relationship leads to, in order.

@@ -167,7 +167,7 @@ extension ManagedObjectContext {
             guard let property = plan.index else { return explanation }
             let reason: String
             if parentStore.isHeld {
-                reason = "the index of '\(property.name)' is not of the past"
+                reason = "the index of '\(property.name)' has only what is there now"
             } else if try targets.contains(where: {
                 try $0.store?.store.isPending(property) == true
             }) {

@@ -51,10 +51,7 @@ extension ManagedObjectContext {
         of property: SchemaProperty, in id: GraphID,
         _ read: (SchemaProperty, GraphID) throws -> [ObjectID: Double]
     ) rethrows -> [ObjectID: Double] {
-        // Nobody leads to a new object in the store, but to one that has come back they may still: its
-        // delete took no reference back that has no delete rule.
-        let mayBeLedTo = !property.isStoredToMany && property.relationship?.deleteRule == .noAction
-        if registry[id]?.status.isTemporary == true, !mayBeLedTo { return [:] }
+        if registry[id]?.status.isTemporary == true, !property.mayLeadToNew { return [:] }
         let members = try read(property, id)
         guard !property.isStoredToMany, !journal.isAtBase else { return members }
         // An object inserted here has the members it has here, though others have brought it back, too.
@@ -117,5 +114,15 @@ extension ManagedObjectContext {
     public func setQueryGeneration(from token: QueryGenerationToken?) throws {
         requireQueue()
         try parentStore.hold(to: token)
+    }
+}
+
+extension SchemaProperty {
+    /// Whether the store may have members of a relationship whose owner is new here.
+    ///
+    /// Nobody leads to a new object in the store, but to one that has come back they may still: its delete
+    /// took no reference back that has no delete rule.
+    var mayLeadToNew: Bool {
+        !isStoredToMany && relationship?.deleteRule == .noAction
     }
 }

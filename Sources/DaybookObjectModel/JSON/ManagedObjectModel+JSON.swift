@@ -58,7 +58,7 @@ extension EntityDescription {
         }
         if isAbstract { members.append(JSONMember("abstract", .bool(true))) }
         if !attributes.isEmpty {
-            members.append(JSONMember("attributes", .array(attributes.map(\.json))))
+            members.append(JSONMember("attributes", .array(attributes.nestedJSON(in: ""))))
         }
         if !relationships.isEmpty {
             members.append(JSONMember("relationships", .array(relationships.map(\.json))))
@@ -72,8 +72,31 @@ extension EntityDescription {
     }
 }
 
+extension [AttributeDescription] {
+    /// Attributes, with those of each composite attribute inside it, where the first of them stands.
+    ///
+    /// - Parameter composite: What the names of all of them begin with.
+    /// - Returns: The attributes as a model file has them.
+    fileprivate func nestedJSON(in composite: String) -> [JSONValue] {
+        var seen: Set<Substring> = []
+        return compactMap { attribute in
+            let rest = attribute.name.dropFirst(composite.count)
+            guard let dot = rest.firstIndex(of: ".") else {
+                return attribute.json(named: String(rest))
+            }
+            guard seen.insert(rest[..<dot]).inserted else { return nil }
+            let start = composite + rest[...dot]
+            let elements = filter { $0.name.hasPrefix(start) }.nestedJSON(in: start)
+            return .object([
+                JSONMember("name", .string(String(rest[..<dot]))),
+                JSONMember("type", .string("composite")), JSONMember("elements", .array(elements)),
+            ])
+        }
+    }
+}
+
 extension AttributeDescription {
-    fileprivate var json: JSONValue {
+    fileprivate func json(named name: String) -> JSONValue {
         var members = [
             JSONMember("name", .string(name)), JSONMember("type", .string(type.rawValue)),
         ]

@@ -45,9 +45,7 @@ struct ModelReader {
         return EntityDescription(
             name: name, superentityName: text(fields, "superentity"),
             isAbstract: truth(fields, "abstract", default: false),
-            attributes: list(fields, "attributes").compactMap {
-                attribute($0.value, at: $0.location)
-            },
+            attributes: attributes(list(fields, "attributes")),
             relationships: list(fields, "relationships").compactMap {
                 relationship($0.value, at: $0.location)
             },
@@ -85,6 +83,45 @@ struct ModelReader {
             if case .string(let name) = element { return name }
             report("\(location)[\(index)]", "text was expected, not \(element.noun).")
             return nil
+        }
+    }
+
+    /// Attributes, with the elements of each composite attribute in its place.
+    private mutating func attributes(
+        _ list: [(location: String, value: JSONValue)], _ depth: Int = 1
+    ) -> [AttributeDescription] {
+        var composites: Set<String> = []
+        return list.flatMap { location, json -> [AttributeDescription] in
+            guard case .object(let members) = json,
+                members.first(where: { $0.name == "type" })?.value == .string("composite")
+            else {
+                guard let attribute = attribute(json, at: location) else { return [] }
+                if let dot = attribute.name.firstIndex(of: ".") {
+                    report(
+                        "\(location).name",
+                        "'\(attribute.name)' has a dot: declare '\(attribute.name[..<dot])' with the "
+                            + "type 'composite' and the rest of the name among its 'elements'.")
+                }
+                return [attribute]
+            }
+            let names = ["name", "type", "elements", "renamingIdentifier"]
+            guard let fields = fields(of: json, at: location, names: names),
+                let name = text(fields, "name", isRequired: true)
+            else { return [] }
+            if !composites.insert(name).inserted {
+                report("\(location).name", "there are two composite attributes '\(name)'.")
+            }
+            guard depth < AttributeDescription.levelsMaximum else {
+                report(location, "the composite attributes are nested too deep.")
+                return []
+            }
+            let elements = self.list(fields, "elements", isRequired: true)
+            if elements.isEmpty, fields["elements"] != nil {
+                report(fields.location("elements"), "at least one element was expected.")
+            }
+            return AttributeDescription.composite(
+                name, elements: attributes(elements, depth + 1),
+                renamingIdentifier: text(fields, "renamingIdentifier"))
         }
     }
 

@@ -4,7 +4,9 @@ import Foundation
 ///
 /// What the bytes cannot decide (a text that has to be folded, a number in another form) is decoded and
 /// given to the filter itself, so that both always agree.
-package struct FieldTest: Sendable {
+///
+/// It is a class so that it is not copied for every row.
+package final class FieldTest: Sendable {
     private let form: Form
     private let filter: Filter
     /// Whether null meets the condition.

@@ -156,6 +156,8 @@ package final class SchemaEntity: Sendable {
     package let constraints: [SchemaConstraint]
     /// The value of every slot in a new object.
     package let defaults: [Value]
+    /// The names of the composite attributes, those in others and inherited ones included.
+    package let compositeNames: Set<String>
     private let propertiesByName: [String: SchemaProperty]
     /// The least number of a persistent property.
     private let firstNumber: UInt32
@@ -206,6 +208,7 @@ package final class SchemaEntity: Sendable {
         let named = Dictionary(
             self.properties.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         propertiesByName = named
+        compositeNames = Set(self.properties.flatMap(\.name.compositeNames))
         let single = indexedSlots.filter(\.isUnique).map {
             SchemaConstraint(number: $0.number, properties: [$0])
         }

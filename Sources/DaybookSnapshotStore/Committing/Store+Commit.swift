@@ -75,6 +75,8 @@ final class Commit: Sendable {
     private let numbersTaken: UInt64
     /// The table of chunks, if a value is to be kept there.
     private let chunks: ChunkTable?
+    /// The changes of an entry of another store that is repeated; its derived texts stay.
+    private let repeated: [Change]
 
     /// The outcome of a save.
     struct Outcome: Sendable {
@@ -86,7 +88,7 @@ final class Commit: Sendable {
     init(
         _ prepared: ValidatedSave, models: ModelsInForce, parts: StoreParts,
         clock: @escaping @Sendable () -> Int64, verifies: Bool, takesNumbers: Bool,
-        numbersTaken: UInt64 = 0, chunks: ChunkTable? = nil
+        numbersTaken: UInt64 = 0, chunks: ChunkTable? = nil, repeating repeated: [Change] = []
     ) {
         self.prepared = prepared
         self.models = models
@@ -96,6 +98,7 @@ final class Commit: Sendable {
         self.takesNumbers = takesNumbers
         self.numbersTaken = numbersTaken
         self.chunks = chunks
+        self.repeated = repeated
     }
 
     /// Saves, or refuses with conflicts that name the entries behind them.
@@ -271,7 +274,8 @@ final class Commit: Sendable {
         if !union.hasSeenAll || !references.isUntouched {
             try UniquenessCheck.check(changes, parts.projection, in: transaction)
         }
-        let completed = try DerivedValues.completed(changes, parts.projection, in: transaction)
+        let completed = try DerivedValues.completed(
+            changes, parts.projection, given: repeated, in: transaction)
         let isUntouched = merger.isUntouched && union.isUntouched && references.isUntouched
         var settlement =
             isUntouched && (!parts.projection.isDeriving || completed == changes)

@@ -70,7 +70,8 @@ extension Value {
 }
 
 extension ChunkTable {
-    /// Writes the large data among the new values of changes, unless they are there already.
+    /// Writes the large data among the new values of changes, unless they are there already: every
+    /// record of those that are in memory, the top alone of others.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchData`` for a reference to bytes that the
     ///   store does not have and that did not come along.
@@ -78,7 +79,8 @@ extension ChunkTable {
         var kept: Set<ChunkKey> = []
         for change in changes {
             try change.forEachNewLargeData { data in
-                if try contains(data.top, in: transaction) {
+                // Bytes at hand are compared with those that are there, which may be damaged.
+                if data.inMemory == nil, try contains(data.top, in: transaction) {
                     // One digest may stand for one number of bytes only.
                     guard try hasLength(of: data, in: transaction) else {
                         throw StoreError.noSuchData(data)

@@ -50,12 +50,15 @@ struct ChunkTable: Sendable {
         return found
     }
 
-    /// Writes a record, unless it is there already.
+    /// Writes a record, unless it is there already; one that has other bytes than its digest says is
+    /// mended so.
     func put(
         _ key: ChunkKey, _ bytes: RawSpan, in transaction: borrowing WriteTransaction
     ) throws {
-        guard try !contains(key, in: transaction) else { return }
-        try transaction.put(table, Self.bytes(of: key).span.bytes, bytes, .insertOnly)
+        let name = Self.bytes(of: key)
+        let isThere = try transaction.get(table, name.span.bytes) { $0.hasSameBytes(as: bytes) }
+        guard isThere != true else { return }
+        try transaction.put(table, name.span.bytes, bytes, .upsert)
     }
 
     // MARK: - Keys

@@ -39,7 +39,9 @@ package struct DataStaging {
         guard count <= LargeData.bytesMaximum else { throw StoreError.tooMuchData() }
         buffer.append(data)
         // What a record can hold itself needs no chunks.
-        guard count > LargeData.inlineBytesMaximum else { return }
+        guard count > LargeData.inlineBytesMaximum, buffer.count >= ChunkTree.chunkBytes else {
+            return
+        }
         while buffer.count >= ChunkTree.chunkBytes { try takeChunk(ChunkTree.chunkBytes) }
         // The bytes taken are still in front of the others.
         buffer = Data(buffer)

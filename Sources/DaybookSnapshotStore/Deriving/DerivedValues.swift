@@ -14,6 +14,8 @@ struct DerivedValues {
     private var changes: [Change]
     private var positions: [ObjectID: Int]
     private var failures: [ValidationFailure] = []
+    /// The forms of texts that an entry of another store has already, by object.
+    private let given: [ObjectID: Change]
 
     var schema: Schema { projection.schema }
 
@@ -24,6 +26,8 @@ struct DerivedValues {
     ///     not count.
     ///   - projection: The tables before the entry, by the model in which the changes are.
     ///   - renewed: The attributes whose values are worked out for all objects.
+    ///   - given: The changes of an entry that another store has made: the forms of texts in it stay as
+    ///     they are, for they may come from other tables of Unicode.
     ///   - transaction: The transaction to read in.
     /// - Returns: The changes in the order of an entry.
     /// - Throws: ``StoreError`` with ``StoreError/Code/validation`` and every value that does not fit its
@@ -33,10 +37,10 @@ struct DerivedValues {
     ///   attributes that are renewed.
     static func completed(
         _ changes: [Change], _ projection: Projection, renewing renewed: Set<PropertyNumber> = [],
-        in transaction: borrowing some Reading & ~Copyable
+        given: [Change] = [], in transaction: borrowing some Reading & ~Copyable
     ) throws -> [Change] {
         guard !projection.schema.derivations.isEmpty else { return changes }
-        var values = DerivedValues(changes, projection)
+        var values = DerivedValues(changes, projection, given)
         for derivation in projection.schema.derivations {
             try values.work(
                 out: derivation, isRenewed: renewed.contains(derivation.property),
@@ -49,8 +53,9 @@ struct DerivedValues {
         return values.changes
     }
 
-    init(_ changes: [Change], _ projection: Projection) {
+    init(_ changes: [Change], _ projection: Projection, _ given: [Change]) {
         self.projection = projection
+        self.given = Dictionary(given.map { ($0.object, $0) }, uniquingKeysWith: { $1 })
         self.changes = changes.withoutDerived(in: projection.schema)
         positions = Dictionary(
             zip(self.changes.map(\.object), self.changes.indices), uniquingKeysWith: { $1 })
@@ -70,7 +75,7 @@ struct DerivedValues {
     ) throws {
         var found: [ObjectID: Value] = [:]
         if case .text(let form, let source) = derivation.formula {
-            found = texts(form, of: source, in: derivation.entity)
+            found = texts(form, of: source, in: derivation)
             if isRenewed {
                 try forEachObject(of: derivation.entity, in: transaction) { object in
                     found[object] = try value(after: source, of: object, in: transaction)
@@ -99,13 +104,14 @@ struct DerivedValues {
 
     /// The forms of the texts that the entry sets.
     private func texts(
-        _ form: Derivation.TextForm, of source: PropertyNumber, in entity: EntityNumber
+        _ form: Derivation.TextForm, of source: PropertyNumber, in derivation: SchemaDerivation
     ) -> [ObjectID: Value] {
-        let family = Set(schema.entity(entity)?.family ?? [])
+        let family = Set(schema.entity(derivation.entity)?.family ?? [])
         var found: [ObjectID: Value] = [:]
         for change in changes where family.contains(change.object.entity) {
             guard !change.isDelete, let value = new(source, of: change) else { continue }
-            found[change.object] = value.text(form)
+            let given = given[change.object].flatMap { new(derivation.property, of: $0) }
+            found[change.object] = given ?? value.text(form)
         }
         return found
     }

@@ -19,6 +19,8 @@ struct MigrationCheck {
     /// The changes of the entry, before it is folded.
     private let pending: [ObjectID: Change]
     private var isFolded = false
+    /// The derived attributes whose values are worked out anew.
+    private let renewed: Set<PropertyNumber>
     /// Whether objects of relationships are brought over, which shows when they are.
     let bringsContent: Bool
     /// What relationships get, once the objects of others are brought over to them.
@@ -50,6 +52,7 @@ struct MigrationCheck {
         self.schema = schema
         self.work = work
         before = parts.projection.schema
+        renewed = schema.derivationsRenewed(after: before)
         projection = Projection(tables: parts.tables, schema: schema)
     }
 
@@ -184,6 +187,8 @@ struct MigrationCheck {
         _ index: Int, _ entity: EntityNumber, _ number: PropertyNumber,
         in transaction: borrowing some Reading & ~Copyable
     ) throws {
+        // What is worked out anew is judged where that is done.
+        if !isFolded, renewed.contains(number) { return }
         let isStored = { (entity: SchemaEntity?) in
             entity?.property(number).flatMap { property in property.slot.map { (property, $0) } }
         }
@@ -225,7 +230,7 @@ struct MigrationCheck {
         guard let constraint = constraints.first(where: { $0.number == number }) else { return }
         let root = schema.declarer(ofConstraint: constraint) ?? entity
         let own = { (entity: SchemaEntity?) in
-            entity?.constraints.first { $0.number == number }
+            entity?.constraints.first { $0.number == number }.map { ($0, $0.slotCount) }
         }
         var records = PutBatch()
         var keys = IndexKeyWriter()
@@ -235,9 +240,10 @@ struct MigrationCheck {
                 guard let layout = check.projection.foldedEntity(object.entity)?.layout else {
                     return false
                 }
-                return try layout.withFields(own.slotCount, row, bytes) {
+                let (constraint, slotCount) = own
+                return try layout.withFields(slotCount, row, bytes) {
                     (row, bytes) throws(DecodingFailure) in
-                    try keys.set(own, row, bytes, object)
+                    try keys.set(constraint, row, bytes, object)
                 }
             }
             if isThere { records.add(keys.bytes) }

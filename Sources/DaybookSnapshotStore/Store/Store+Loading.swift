@@ -84,7 +84,7 @@ extension ModelsInForce {
             try ValidatedSave(request, schema: schema),
             models: ModelsInForce(view: view, current.parts), parts: current.parts,
             clock: options.clock, verifies: options.verification == .afterCommit,
-            takesNumbers: false, chunks: chunks)
+            takesNumbers: false, chunks: chunks, repeating: entry.changes)
         return try commit.run(in: transaction).result
     }
 }

@@ -304,6 +304,7 @@ extension StoreOptions {
             durability: durability == .durable ? .durable : .relaxed, mapSize: initialMapSize,
             patience: waiting.patience)
         options.tablesIfThere = [ChunkTable.name]
+        options.checkedTables = Set(StoreLayout.projectionNames)
         options.isUntrusted = isUntrusted
         return options
     }

@@ -27,6 +27,9 @@ struct DataCheck {
         (self.chunks, self.schema) = (chunks, schema)
     }
 
+    /// Whether there are references and no table.
+    var lacksTable: Bool { chunks == nil && !references.isEmpty }
+
     /// Takes in the references of the next entry. One that cannot be decoded is reported elsewhere.
     mutating func follow(_ entry: JournalEntry) {
         do {

@@ -35,11 +35,9 @@ extension Store {
         var reading = options
         reading.isReadOnly = true
         guard let store = try openForChecking(path, reading, &report) else { return report }
-        var verification = try Verification(store, report, checkpoint)
-        // One transaction for all checks: what others save meanwhile is not seen.
-        try store.reading { try verification.run(in: $0, progress) }
+        report = try store.checked(report, checkpoint, progress)
         try store.close()
-        return verification.report
+        return report
     }
 
     /// Checks everything in an open store except the pages of the file.
@@ -54,9 +52,24 @@ extension Store {
         checkpoint: Checkpoint? = nil,
         progress: (_ step: String, _ fraction: Double) -> Void = { _, _ in }
     ) throws -> VerifyReport {
-        var verification = try Verification(self, VerifyReport(), checkpoint)
-        try reading { try verification.run(in: $0, progress) }
-        return verification.report
+        try checked(VerifyReport(), checkpoint, progress)
+    }
+
+    /// Completes a report.
+    private func checked(
+        _ report: VerifyReport, _ checkpoint: Checkpoint?, _ progress: (String, Double) -> Void
+    ) throws -> VerifyReport {
+        while true {
+            var verification = Verification(self, report, try chunkTable(), checkpoint)
+            progress("journal", 0)
+            // One transaction for all checks: what others save meanwhile is not seen.
+            try reading { try verification.run(in: $0, progress) }
+            // The first large data may have been saved between the look for their table and the
+            // beginning of the transaction.
+            guard verification.lacksChunks, try chunkTable() != nil else {
+                return verification.report
+            }
+        }
     }
 
     /// Opens a store with the model from its journal, or from the tables when the first entry is

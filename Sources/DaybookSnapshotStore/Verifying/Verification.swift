@@ -12,9 +12,14 @@ struct Verification {
 
     private var parts: StoreParts { store.parts }
 
-    init(_ store: Store, _ report: VerifyReport, _ checkpoint: Checkpoint? = nil) throws {
+    /// Whether there are references to large data and no table to look for them in.
+    var lacksChunks: Bool { data.lacksTable }
+
+    init(
+        _ store: Store, _ report: VerifyReport, _ chunks: ChunkTable?, _ checkpoint: Checkpoint?
+    ) {
         self.store = store
-        data = DataCheck(try store.chunkTable(), store.schema)
+        data = DataCheck(chunks, store.schema)
         self.report = report
         self.checkpoint = checkpoint
     }
@@ -128,8 +133,9 @@ struct Verification {
             let reserved = try StoreMetadata.reserved(tables.meta, in: transaction)
             for entity in store.schema.entities {
                 let greatest = max(
-                    try tables.rows.numberMaximum(of: entity.number, in: transaction),
-                    try tables.versions.numberMaximum(of: entity.number, in: transaction))
+                    try tables.rows.unchecked.numberMaximum(of: entity.number, in: transaction),
+                    try tables.versions.unchecked.numberMaximum(
+                        of: entity.number, in: transaction))
                 guard greatest >= reserved else { continue }
                 report.add(
                     .metadata, place,
@@ -259,9 +265,14 @@ struct Verification {
         for table in [parts.tables.rows, parts.tables.versions] {
             var broken: [(String, any Error)] = []
             let start: [UInt8] = []
-            try transaction.scan(table, from: start.span.bytes, to: nil, order: .ascending) {
-                key, value in
+            try transaction.scan(
+                table.unchecked, from: start.span.bytes, to: nil, order: .ascending
+            ) { key, stored in
                 do {
+                    guard table.accepts(key, stored: stored) else {
+                        throw DecodingFailure(at: stored.byteCount, expected: "a check that fits")
+                    }
+                    let value = stored.extracting(droppingLast: table.checkSize)
                     var reader = KeyReader()
                     let object = try reader.object(key)
                     let entity = parts.projection.foldedEntity(object.entity)?.layout
@@ -284,22 +295,26 @@ struct Verification {
 
     /// Checks that every reference leads to an object, unless the model lets it dangle.
     private mutating func checkReferences(in transaction: borrowing ReadTransaction) throws {
-        let projection = parts.projection
         let schema = store.schema
+        // A record whose check does not fit has been reported; here only keys count.
+        let referrers = parts.tables.referrers
+        let rows = parts.tables.rows.unchecked
         var lost: [Link] = []
         let start: [UInt8] = []
         try transaction.scan(
-            projection.tables.referrers, from: start.span.bytes, to: nil, order: .ascending
-        ) { key, value in
+            referrers.unchecked, from: start.span.bytes, to: nil, order: .ascending
+        ) { key, stored in
             // The comparison has found keys that are not those of a connection.
-            guard key.byteCount == StoreKey.linkSize, value.byteCount == 8 else {
+            guard key.byteCount == StoreKey.linkSize,
+                stored.byteCount == 8 + referrers.checkSize
+            else {
                 return .proceed
             }
-            let link = try Link(key, value)
+            let link = try Link(key, stored.extracting(droppingLast: referrers.checkSize))
             let target = StoreKey.object(link.object)
             let dangles = schema.property(link.property).map(schema.leavesDangling)
             if dangles == false,
-                try !transaction.contains(projection.tables.rows, target.span.bytes)
+                try !transaction.contains(rows, target.span.bytes)
             {
                 lost.append(link)
             }

@@ -55,6 +55,33 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func `F47 what others have set and taken back leaves undo its steps`(isFault: Bool) throws {
+        let store = try ClubStore()
+        try store.inContext { context in
+            let ann = Player(context: context)
+            ann.shirt = 1
+            try context.save()
+            ann.shirt = 2
+            try context.save()
+            if isFault { context.refresh(ann, mergeChanges: false) }
+            let other = store.container.newBackgroundContext()
+            try other.performAndWait {
+                let same = try other.fetch(FetchRequest<Player>()).first
+                for shirt in [3, 2] {
+                    same?.shirt = shirt
+                    try other.save()
+                }
+            }
+            #expect(try context.mergeChanges().isEmpty)
+            #expect(ann.isFault == isFault)
+
+            context.undo()
+
+            #expect(ann.shirt == 1)
+        }
+    }
+
     @Test(arguments: Refresh.allCases)
     func `F47 an edit after a refresh is undone to what that has brought in`(
         refresh: Refresh

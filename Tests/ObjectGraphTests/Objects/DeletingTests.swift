@@ -124,7 +124,10 @@ import Testing
                 context.undo()
 
                 #expect(chain.anchor === anchor)
+                // Where others lead to it is read once more.
+                #expect(anchor.hasFault(forRelationshipNamed: "chains"))
                 #expect(anchor.chains == [chain])
+                #expect(!anchor.hasFault(forRelationshipNamed: "chains"))
                 context.delete(chain)
                 #expect(anchor.chains.isEmpty)
             }

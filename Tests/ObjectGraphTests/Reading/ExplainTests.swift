@@ -158,7 +158,7 @@ import Testing
 
         #expect(
             try explain("Team", "name ==[cd] 'EA'", in: past)
-                == "all objects are read: the index of 'key' is not of the past")
+                == "all objects are read: the index of 'key' has only what is there now")
         #expect(try found("Team", "name ==[cd] 'EA'", "name", in: past) == ["Éa"])
         #expect(
             try explain("Team", "name ==[cd] 'EA'", in: present).hasPrefix("index of 'key'"))

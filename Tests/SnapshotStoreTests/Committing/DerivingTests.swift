@@ -329,6 +329,29 @@ extension Store {
         try copy.close()
     }
 
+    @Test func `the form of a text that another Unicode gave is loaded as it is`() throws {
+        let temporary = try store()
+        let store = temporary.store
+        let sales = try store.newObject("Department")
+        let forged = store.insert(
+            sales,
+            [
+                "name": .string("Sales"), "sortName": .string("sale\u{17F}"), "headcount": .int(0),
+                "payroll": .int(0), "bonuses": .decimal(0), "weights": .double(0),
+            ])
+        try store.forge([forged])
+
+        let folder = try TemporaryDirectory()
+        let copy = try Store.create(
+            at: folder.path("copy.daybook"), loading: store.entry(SequenceNumber(1)),
+            options: .counting())
+        try copy.append(exported: try store.entry(SequenceNumber(2)))
+
+        #expect(try copy.values(sales, "sortName") == [.string("sale\u{17F}")])
+        #expect(try copy.projectionDigest() == store.projectionDigest())
+        try copy.close()
+    }
+
     // MARK: - Undo and merging
 
     @Test func `undoing what made an object does not mind what was derived since`() throws {

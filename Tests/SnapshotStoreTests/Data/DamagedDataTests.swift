@@ -1,3 +1,4 @@
+import DaybookJournalLog
 import DaybookObjectModel
 import DaybookTestSupport
 import Foundation
@@ -71,6 +72,46 @@ struct DamagedDataTests {
         let report = try album.verify()
         #expect(report.findings.map(\.kind) == [.data])
         #expect(report.findings.first?.message.contains("which no entry refers to") == true)
+    }
+
+    @Test(arguments: Damage.allCases, [0, 2, 4, 5])
+    func `importing or saving the same bytes again mends what is damaged`(
+        damage: Damage, record: Int
+    ) throws {
+        for isImported in [true, false] {
+            let album = try Album()
+            let image = Data.noise(300_000)
+            let photo = try album.add(.data(image), title: "Dawn")
+            try album.damage(image.chunkKeys[record]) { damage.apply($0) }
+            #expect(throws: StoreError.self) { try album.image(photo) }
+
+            if isImported {
+                var staging = DataStaging(in: album.store)
+                try staging.append(image)
+                _ = try staging.finish()
+            } else {
+                _ = try album.add(.large(LargeData(image)), title: "Copy")
+            }
+
+            #expect(try album.image(photo) == image)
+            #expect(try album.verify().isSound)
+        }
+    }
+
+    @Test func `the first large data, saved while a check begins, are not missing to it`() throws {
+        let album = try Album()
+        let image = Data.noise(300_000)
+        var saved: Result<ObjectID, any Error>?
+
+        let report = try album.store.verify { step, _ in
+            guard step == "journal", saved == nil else { return }
+            saved = Result { try album.add(.data(image)) }
+        }
+
+        let photo = try #require(try saved?.get())
+        #expect(report.isSound, "\(report.findings)")
+        #expect(report.head == SequenceNumber(2))
+        #expect(try album.image(photo) == image)
     }
 
     @Test func `a wrong number of bytes in a reference is found`() throws {

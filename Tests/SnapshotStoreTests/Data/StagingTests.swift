@@ -52,6 +52,16 @@ struct StagingTests {
         #expect(try album.verify().isSound)
     }
 
+    @Test func `bytes that come one by one are the same data`() throws {
+        let album = try Album()
+        let image = Data.noise(140_000)
+
+        let data = try Self.stage(image, in: album.store, pieces: [1])
+
+        #expect(data == LargeData(image))
+        #expect(try data.data() == image)
+    }
+
     @Test func `a sweep removes what no entry refers to and nothing else`() throws {
         let album = try Album()
         let kept = Data.noise(5 * 65_520)

@@ -83,6 +83,29 @@ import Testing
         try checkReplay(store)
     }
 
+    @Test func `values that are worked out anew are not judged by what they were before`() throws {
+        let (evolving, full, _) = try filled(shelf(derived("books.pages.@sum")))
+        try evolving.store.add("Book", ["shelf": .object(full), "pages": .int(40_000)])
+
+        let store = try evolving.open(shelf(derived("books.@count", .int16)), book())
+
+        #expect(try store.value("found", of: full) == .int(3))
+        try checkReplay(store)
+    }
+
+    @Test func `values that are worked out anew and do not fit are refused`() throws {
+        let (evolving, full, _) = try filled(shelf(derived("books.@count")))
+        try evolving.store.add("Book", ["shelf": .object(full), "pages": .int(40_000)])
+        let head = try evolving.store.head()
+
+        let error = #expect(throws: StoreError.self) {
+            try evolving.open(shelf(derived("books.pages.@sum", .int16)), book())
+        }
+
+        #expect(error?.code == .validation)
+        #expect(try evolving.store.head() == head)
+    }
+
     @Test func `an attribute that was set and becomes derived is another attribute`() throws {
         let plain = AttributeDescription(name: "found", type: .int64)
         let (evolving, full, _) = try filled(shelf(plain))

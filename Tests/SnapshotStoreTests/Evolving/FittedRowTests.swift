@@ -69,6 +69,17 @@ import Testing
         }
     }
 
+    @Test func `an index of values of another type has those of older rows`() throws {
+        let evolving = try Evolving(entity("A", [attribute("x"), attribute("n", .int64)]))
+        let object = try evolving.store.add("A", ["n": .int(7)])
+
+        let store = try evolving.open(
+            entity("A", [attribute("x"), attribute("n", indexed: true), attribute("e")]))
+
+        #expect(try store.found("A", "n == '7'") == [object])
+        try store.expectSound()
+    }
+
     @Test func `many rows of two models, one after the other, are each in the newest layout`()
         throws
     {

@@ -166,4 +166,116 @@ import Testing
         #expect(try run(["data", "album", "Photo/1.image"]).output == Self.image)
         #expect(try run(["verify", "album"]).status == 0)
     }
+
+    // MARK: - Files and imports
+
+    private func record(_ line: String, _ options: String...) throws -> ToolResult {
+        try run(["record", "album"] + options, input: Data((line + "\n").utf8))
+    }
+
+    private func makeFiles() throws {
+        let photos = folder.url.appending(path: "photos")
+        try FileManager.default.createDirectory(at: photos, withIntermediateDirectories: true)
+        try Self.image.write(to: photos.appending(path: "dawn.bin"))
+        try Self.small.write(to: photos.appending(path: "small.bin"))
+        try Data().write(to: photos.appending(path: "empty.bin"))
+        try Data("secret".utf8).write(to: folder.url.appending(path: "outside.bin"))
+    }
+
+    @Test(arguments: [("dawn.bin", image), ("small.bin", small), ("empty.bin", Data())])
+    func `a recorded value may be the bytes of a file`(name: String, bytes: Data) throws {
+        try makeFiles()
+
+        let result = try record(
+            #"{"op":"insert","entity":"Photo","values":{"image":{"file":"\#(name)"}}}"#,
+            "--files", "photos")
+
+        #expect(result.status == 0, "\(result.talk)")
+        #expect(try run(["data", "album", "Photo/3.image"]).output == bytes)
+        #expect(try run(["verify", "album"]).status == 0)
+    }
+
+    @Test(arguments: ["../outside.bin", "/etc/hostname", "none.bin", ".", "a/../../outside.bin"])
+    func `a file that is not in the folder is refused, and nothing is recorded`(
+        name: String
+    ) throws {
+        try makeFiles()
+        let head = try run(["log", "album"]).text
+
+        let result = try record(
+            #"{"op":"insert","entity":"Photo","values":{"image":{"file":"\#(name)"}}}"#,
+            "--files", "photos")
+
+        #expect(result.status == 2)
+        #expect(result.talk.hasPrefix("error: line 1"), "\(result.talk)")
+        #expect(try run(["log", "album"]).text == head)
+    }
+
+    @Test func `no file is read unless a folder is named`() throws {
+        try makeFiles()
+
+        let result = try record(
+            #"{"op":"insert","entity":"Photo","values":{"image":{"file":"photos/small.bin"}}}"#)
+
+        #expect(result.status == 2)
+        #expect(result.talk.contains("'--files FOLDER'"), "\(result.talk)")
+    }
+
+    @Test func `the entries of another store are imported with their large data`() throws {
+        let exported = try run(["export", "album", "--format", "jsonl", "--confidential", "show"])
+        #expect(try run(["init", "other", "--model", "model.json"]).status == 0)
+
+        let imported = try run(["import", "other", "--format", "jsonl"], input: exported.output)
+
+        #expect(imported.status == 0, "\(imported.talk)")
+        #expect(try run(["data", "other", "Photo/1.image"]).output == Self.small)
+        #expect(try run(["data", "other", "Photo/1.image", "--at", "2"]).output == Self.image)
+        #expect(try run(["data", "other", "Photo/2.image"]).output == Self.image)
+        #expect(try run(["verify", "other"]).status == 0)
+        let again = try run(["import", "other", "--format", "jsonl"], input: exported.output)
+        #expect(again.status == 0, "\(again.talk)")
+    }
+
+    @Test func `an import whose bytes were left out or altered is refused`() throws {
+        let lines = try run(["export", "album", "--format", "jsonl", "--confidential", "show"])
+            .lines
+        let first = try #require(lines.firstIndex { $0.hasPrefix("{\"data\":") })
+        #expect(try run(["init", "other", "--model", "model.json"]).status == 0)
+        func importing(_ change: (inout [String]) -> Void) throws -> ToolResult {
+            var changed = lines
+            change(&changed)
+            return try run(
+                ["import", "other", "--format", "jsonl"],
+                input: Data((changed.joined(separator: "\n") + "\n").utf8))
+        }
+
+        let shorter = try importing { $0.remove(at: first + 1) }
+        let open = try importing { $0 = Array($0.prefix(first + 1)) }
+        let altered = try importing {
+            $0[first].replace("AAAAAAAA", with: "AAAAAAAB", maxReplacements: 1)
+        }
+        let without = try importing { $0.removeAll { $0.hasPrefix("{\"data\":") } }
+
+        for result in [shorter, open, altered, without] {
+            #expect(result.status != 0)
+            #expect(result.talk.hasPrefix("error: "), "\(result.talk)")
+        }
+        #expect(try run(["verify", "other"]).status == 0)
+    }
+
+    @Test func `rows of a table have large data as base64 text or by reference`() throws {
+        let shown = try run(["show", "album", "2", "--output", "json"]).text
+        let reference = try #require(
+            shown.split(separator: "\"").first { $0.hasPrefix("large:2000000:") })
+        let other = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
+        let table = "title,image\nNew,\(other.base64EncodedString())\nKnown,\(reference)\n"
+
+        let result = try run(
+            ["import", "album", "--format", "csv", "--entity", "Photo"], input: Data(table.utf8))
+
+        #expect(result.status == 0, "\(result.talk)")
+        #expect(try run(["data", "album", "Photo/3.image"]).output == other)
+        #expect(try run(["data", "album", "Photo/4.image"]).output == Self.image)
+        #expect(try run(["verify", "album"]).status == 0)
+    }
 }

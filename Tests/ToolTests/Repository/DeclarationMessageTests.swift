@@ -15,6 +15,15 @@ import Testing
         enum Weather: String { case sunny }
         struct Place: Codable { var city = "" }
 
+        struct Spot: CompositeAttribute {
+            var x = 0
+            static let elements: [CompositeElement<Spot>] = [CompositeElement(\.x)]
+        }
+
+        final class Map: ManagedObject {
+            @Attribute var spot = Spot()  // error: a CompositeAttribute is declared with @Composite
+        }
+
         final class Person: ManagedObject {
             @Attribute var level: Int  // error: a mandatory attribute needs a default value
         }
@@ -92,7 +101,7 @@ import Testing
             #expect(said.contains { $0.contains(sentence) }, "\(line)\n\(said)")
             expected += 1
         }
-        #expect(expected == 12)
+        #expect(expected == 13)
         let fine = lines.firstIndex { $0.contains("None of these") } ?? lines.endIndex
         for (index, line) in lines.enumerated() where index > fine {
             #expect(!talk.contains("Declarations.swift:\(index + 1):"), "\(line)")

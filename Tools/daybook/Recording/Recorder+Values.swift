@@ -1,5 +1,7 @@
 import Daybook
 import DaybookObjectModel
+import DaybookSnapshotStore
+import Foundation
 
 /// Setting the properties in `values`.
 extension Recorder {
@@ -7,7 +9,7 @@ extension Recorder {
     func set(_ values: [JSONMember], of object: ManagedObject, _ line: Int) throws {
         guard !values.isEmpty else { return }
         let entity = try entity(named: object.objectID.entityName)
-        for member in values {
+        for member in entity.elementMembers(of: values) {
             let property = try property(named: member.name, of: entity)
             trace.record(property, of: object, line: line)
             if let attribute = property.attribute {
@@ -44,11 +46,39 @@ extension Recorder {
 
     /// The value of an attribute.
     func value(_ json: JSONValue, of attribute: AttributeDescription) throws -> Value {
+        if attribute.type == .data, let name = json.fileName {
+            return try bytes(ofFile: name, attribute)
+        }
         do {
             return try Value(json, for: attribute.type)
         } catch {
             throw LineProblem("'\(attribute.name)' is wrong: \(error.message)")
         }
+    }
+
+    /// The bytes of a file, which are in the store then if they are many.
+    private func bytes(ofFile name: String, _ attribute: AttributeDescription) throws -> Value {
+        guard let files else {
+            throw LineProblem(
+                "'\(attribute.name)' is wrong: a file was named, and no folder of files was given. "
+                    + "'daybook record' takes it with '--files FOLDER'.")
+        }
+        guard !name.hasPrefix("/"), !name.split(separator: "/").contains("..") else {
+            throw LineProblem(
+                "'\(attribute.name)' is wrong: '\(name)' is not in the folder of '--files'. Name the "
+                    + "file as seen from that folder.")
+        }
+        var staging = DataStaging(in: store)
+        do {
+            let input = try InputFile(files + "/" + name)
+            var buffer = [UInt8](repeating: 0, count: 1 << 20)
+            while case let count = try input.read(into: &buffer), count > 0 {
+                try staging.append(Data(buffer[..<count]))
+            }
+        } catch let error as ToolError {
+            throw LineProblem("'\(attribute.name)' is wrong: \(error.message)")
+        }
+        return Value.large(try staging.finish()).normalized(for: .data)
     }
 
     /// The new destinations of a relationship.
@@ -124,5 +154,15 @@ extension Recorder {
 
     private func destinationName(of property: SchemaProperty) -> String {
         property.relationship?.destinationName ?? ""
+    }
+}
+
+extension JSONValue {
+    /// The file that a value such as `{"file":"dawn.jpg"}` names.
+    fileprivate var fileName: String? {
+        guard case .object(let members) = self, members.count == 1, members[0].name == "file",
+            case .string(let name) = members[0].value
+        else { return nil }
+        return name
     }
 }

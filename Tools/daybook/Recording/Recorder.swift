@@ -28,6 +28,8 @@ final class Recorder {
     private let container: PersistentContainer
     private let author: String?
     private let note: String?
+    /// The folder of the files that values may name; nil when they may not.
+    let files: String?
     private var refs: [String: NamedObject] = [:]
     let matcher: ObjectMatcher
     var trace = EntryTrace()
@@ -40,8 +42,9 @@ final class Recorder {
     ///   - path: The file.
     ///   - author: The author of saves that name none.
     ///   - note: The note of saves that have none.
+    ///   - files: The folder of the files that values may name; nil when they may not.
     /// - Throws: ``StoreError`` when the store cannot be used.
-    init(path: String, author: String?, note: String?) throws {
+    init(path: String, author: String?, note: String?, files: String? = nil) throws {
         let model = try Store.open(at: path).schema.model
         container = try PersistentContainer(
             URL(fileURLWithPath: path), managedObjectModel: model)
@@ -53,6 +56,7 @@ final class Recorder {
         context.undoManager = nil
         self.author = author
         self.note = note
+        self.files = files
         matcher = ObjectMatcher(context: context, store: store)
     }
 
@@ -247,7 +251,7 @@ final class Recorder {
             throw LineProblem("'match' is empty: at least one attribute was expected.")
         }
         var match = ObjectMatcher.Match(entity: entity)
-        for member in members {
+        for member in entity.elementMembers(of: members) {
             let property = try property(named: member.name, of: entity)
             if let attribute = property.attribute {
                 guard property.isPersistent else {

@@ -158,7 +158,8 @@ extension Importer {
     ) throws -> (attributes: [JSONMember], relationships: [JSONMember]) {
         var attributes: [JSONMember] = []
         var relationships: [JSONMember] = []
-        for member in row where member.name != DebeziumFormat.identifier {
+        for member in entity.elementMembers(of: row)
+        where member.name != DebeziumFormat.identifier {
             guard let property = entity.property(named: member.name) else {
                 guard !options.ignoresUnknown else { continue }
                 _ = try recorder.property(named: member.name, of: entity)
@@ -179,9 +180,10 @@ extension Importer {
     /// The attributes of a new object that the event omits because they are null.
     private func nulls(_ event: ForeignEvent, _ entity: SchemaEntity) -> [JSONMember] {
         guard event.operation == .insert, event.isWhole else { return [] }
+        let after = entity.elementMembers(of: event.after ?? [])
         return entity.properties.filter { property in
             property.isPersistent && !property.isDerived && property.attribute?.isOptional == true
-                && event.after?.first(named: property.name) == nil
+                && after.first(named: property.name) == nil
         }.map { JSONMember($0.name, .null) }
     }
 

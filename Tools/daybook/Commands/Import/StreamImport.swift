@@ -18,18 +18,20 @@ struct StreamImport {
     /// Imports all lines.
     func run(_ input: LineReader, into recorder: Recorder, _ report: RecordingReport) throws {
         let importer = try Importer(into: recorder, options)
-        var lines = ForeignLines(form, ignoringUnknown: options.ignoresUnknown)
+        var lines = ForeignLines(
+            form, into: recorder.store, ignoringUnknown: options.ignoresUnknown)
         let progress = console.progress("Importing line")
         defer { progress.finish() }
         do {
             while let line = try input.next() {
                 progress.advance()
                 guard line.contains(where: { $0 != 0x20 && $0 != 0x09 }) else { continue }
-                for event in try lines.events(from: line) {
+                for event in try lines.events(from: line, input.lineNumber) {
                     try report.add(importer.take(event, line: input.lineNumber))
                 }
                 if form == .jsonl { try report.add(importer.save()) }
             }
+            try lines.finish()
             try report.add(importer.finish())
         } catch let problem as LineProblem {
             try report.close()
@@ -60,32 +62,67 @@ struct StreamImport {
 }
 
 /// Reads the lines of a change stream.
-private enum ForeignLines {
-    case debezium(DebeziumReader)
-    case jsonl(EntryReader)
+private struct ForeignLines {
+    private enum Reader {
+        case debezium(DebeziumReader)
+        case jsonl(EntryReader)
+    }
 
-    init(_ form: StreamImport.Form, ignoringUnknown: Bool) {
-        self =
+    private var reader: Reader
+    private let store: Store
+    /// The bytes that come before the entries that refer to them.
+    private var intake = LargeDataIntake()
+
+    init(_ form: StreamImport.Form, into store: Store, ignoringUnknown: Bool) {
+        self.store = store
+        reader =
             switch form {
             case .debezium: .debezium(DebeziumReader(ignoringUnknown: ignoringUnknown))
             case .jsonl: .jsonl(EntryReader(ignoringUnknown: ignoringUnknown))
             }
     }
 
-    /// - Throws: ``LineProblem``.
-    mutating func events(from line: [UInt8]) throws -> [ForeignEvent] {
+    /// The events of a line; none for one that has bytes, which are in the store then.
+    ///
+    /// - Throws: ``LineProblem``; ``StoreError``.
+    mutating func events(from line: [UInt8], _ number: Int) throws -> [ForeignEvent] {
         do {
-            switch self {
+            switch reader {
             case .debezium(let reader): return [try reader.event(from: line)].compactMap { $0 }
-            case .jsonl(var reader):
-                let events = try reader.events(from: line)
-                self = .jsonl(reader)
-                return events
+            case .jsonl(var entries):
+                let read = try entries.read(line)
+                reader = .jsonl(entries)
+                return try events(of: read, number)
             }
-        } catch {
+        } catch let error as JSONError {
             // The text has only one line; the caller adds its number in the input.
             let location = error.location.replacing("line 1, ", with: "", maxReplacements: 1)
             throw LineProblem(error.message, location: location.isEmpty ? nil : location)
+        } catch let error as ExportError {
+            throw LineProblem(error.message)
+        }
+    }
+
+    private mutating func events(of line: EntryReader.Line, _ number: Int) throws -> [ForeignEvent]
+    {
+        switch line {
+        case .data(let part):
+            try intake.take(part, into: store, line: number)
+            return []
+        case .events(let events):
+            try intake.expectNothing(line: number)
+            return events
+        }
+    }
+
+    /// Makes sure that nothing is missing at the end.
+    ///
+    /// - Throws: ``LineProblem``.
+    func finish() throws {
+        do {
+            try intake.expectNothing(line: nil)
+        } catch {
+            throw LineProblem(error.message)
         }
     }
 }

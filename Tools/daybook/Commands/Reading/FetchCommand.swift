@@ -88,18 +88,17 @@ struct FetchCommand: Command {
     ) throws -> Sorting {
         let isDescending = key.hasPrefix("-")
         let names = (isDescending ? key.dropFirst() : key[...])
-            .split(separator: ".", omittingEmptySubsequences: false)
+            .split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         var steps: [SchemaProperty] = []
         var current: SchemaEntity? = entity
-        for name in names {
+        var rest = names[...]
+        while let name = rest.first {
             guard let owner = current else {
                 throw ToolError.usage(
                     "'--sort' cannot be '\(key)': '\(steps.last?.name ?? "")' is an attribute.")
             }
-            guard let property = owner.property(named: String(name)) else {
-                let clause = Suggestion.clause(
-                    for: String(name), among: owner.properties.map(\.name))
-                throw ToolError.usage("'\(owner.name)' has no property '\(name)'\(clause)")
+            guard let (property, count) = owner.property(at: rest) else {
+                throw ToolError.usage(owner.unknownProperty(at: rest).message)
             }
             guard property.relationship?.isToMany != true else {
                 throw ToolError.usage(
@@ -107,6 +106,7 @@ struct FetchCommand: Command {
             }
             steps.append(property)
             current = property.end.flatMap { schema.entity($0.destination) }
+            rest = rest.dropFirst(count)
         }
         return Sorting(FilterPath(steps), isAscending: !isDescending)
     }

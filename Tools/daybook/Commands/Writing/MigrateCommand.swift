@@ -78,8 +78,10 @@ struct MigrateCommand: Command {
         var matching = ModelMatching()
         for rename in renames {
             let sides = rename.split(separator: "=", omittingEmptySubsequences: false)
-            let old = sides[0].split(separator: ".", omittingEmptySubsequences: false)
-            guard sides.count == 2, !sides[1].isEmpty, (1...2).contains(old.count),
+            // The name of an element of a composite attribute has dots itself.
+            let old = sides[0].split(
+                separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+            guard sides.count == 2, !sides[1].isEmpty,
                 !old.contains(where: \.isEmpty)
             else {
                 throw ToolError.usage(

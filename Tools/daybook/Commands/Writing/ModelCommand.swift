@@ -30,9 +30,9 @@ struct ModelCommand: Command {
                 'daybook migrate' would take them. Both may be model files or stores.
 
                 With '--from' the model comes from Xcode. What a model of Daybook cannot say is left
-                out, and each such thing is named on standard error: fetched properties, derived and
-                composite attributes, fetch requests, indexes of several properties. Names that a
-                model cannot have are all reported at once, and nothing is printed.
+                out, and each such thing is named on standard error: fetched properties, some derived
+                attributes, fetch requests, indexes of several properties. Names that a model cannot
+                have are all reported at once, and nothing is printed.
                 """,
             arguments: [store, moment, older, file, version, listsVersions, isSwift, isStrict],
             examples: [

@@ -8,6 +8,9 @@ struct RecordCommand: Command {
         "--author", short: "-a", "A", .text, "The author of saves that name none.")
     private let note = Option(
         "--note", "N", .text, "The note of saves that have none.")
+    private let files = Option(
+        "--files", "FOLDER", .path, "Where the files are that values name; without it none is read."
+    )
 
     var declaration: CommandDeclaration {
         CommandDeclaration(
@@ -26,17 +29,23 @@ struct RecordCommand: Command {
                 or null; a to-many relationship is a list of them. 'time' is when it happened;
                 the store also keeps its own recording time.
 
+                Data are base64 text, or with --files {"file":"dawn.jpg"}: the bytes of that file
+                in the folder, of any length. Few of them are in memory at a time.
+
                 A bad line stops the recording; its number and the mistake are reported. Entries
                 saved before it stay, the open one is dropped. With --output jsonl a line
                 acknowledges each entry once it is durable, and not before.
                 """,
-            arguments: [store, author, note],
+            arguments: [store, author, note, files],
             examples: [
                 .init(
                     "daybook record iso.daybook --author registry < changes.jsonl", "Record a file"),
                 .init(
                     "producer | daybook record iso.daybook --output jsonl",
                     "Record the output of a program, acknowledging each entry"),
+                .init(
+                    "daybook record album.daybook --files photos < photos.jsonl",
+                    "Record changes that name files by {\"file\":\"dawn.jpg\"}"),
             ],
             endings: [
                 .init(.success, "Everything is recorded."),
@@ -50,7 +59,8 @@ struct RecordCommand: Command {
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let recorder = try Recorder(
-            path: arguments[store], author: arguments[author], note: arguments[note])
+            path: arguments[store], author: arguments[author], note: arguments[note],
+            files: arguments[files])
         let report = RecordingReport(
             console, deed: "Recorded", nothing: "Nothing was recorded.")
         let progress = console.progress("Recording line")
