@@ -113,21 +113,7 @@ struct MigrationCheck {
 
     private func expectWork(in transaction: borrowing some Reading & ~Copyable) throws {
         for step in steps {
-            var walks: [EntityNumber] = []
-            switch step.check {
-            case nil: break
-            case .noObjects(let entity): walks = [entity]
-            case .values(let entity, _), .unique(let entity, _), .counts(let entity, _),
-                .exclusive(let entity, _), .noReferences(let entity):
-                walks = schema.entity(entity)?.family ?? [entity]
-            case .content(let move): walks = before.entity(move.entity)?.family ?? []
-            }
-            if [.addIndex, .addUnique, .addConstraint].contains(step.kind),
-                let entity = schema.entity(named: step.entity)
-            {
-                walks += entity.family
-            }
-            for entity in walks {
+            for entity in step.walks(from: before, to: schema) {
                 try work.expect(entity, projection.tables.rows, in: transaction)
             }
         }
