@@ -14,11 +14,14 @@ enum SwiftCompiler {
         let headers = try FileManager.default.contentsOfDirectory(
             atPath: root.appendingPathComponent("Sources").path
         ).filter { $0.hasPrefix("C") }
-        let modules = Tool.url.deletingLastPathComponent().appendingPathComponent("Modules")
+        // A module with sources of its own has its map where it was built.
+        let built = Tool.url.deletingLastPathComponent()
+        let modules = built.appendingPathComponent("Modules")
         return try ChildProcess.run(
             compiler,
             ["-typecheck", "-swift-version", "6", "-diagnostic-style", "llvm", "-I", modules.path]
                 + headers.flatMap { ["-I", root.appendingPathComponent("Sources/\($0)").path] }
+                + headers.flatMap { ["-I", built.appendingPathComponent("\($0).build").path] }
                 + [file.path]
         ).talk
     }
