@@ -102,6 +102,21 @@ import Testing
                     try ask {
                         try transaction.seek(table, before: key) { $0.array + $1.array } ?? []
                     }
+                    try ask {
+                        let count = try transaction.count(table, from: key, to: next.span.bytes)
+                        return Array("\(count)".utf8)
+                    }
+                    try ask {
+                        var some: [UInt8] = []
+                        var skipped = 5
+                        try transaction.scan(
+                            table, from: key, to: next.span.bytes, skipping: &skipped
+                        ) {
+                            some += $0.array + $1.array
+                            return .proceed
+                        }
+                        return some + [UInt8(skipped)]
+                    }
                     for order in [ScanOrder.ascending, .descending] {
                         try ask {
                             var some: [UInt8] = []

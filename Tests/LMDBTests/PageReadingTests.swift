@@ -102,9 +102,9 @@ import Testing
     /// At most a thousand records, so that walks also end in the middle.
     private static func records<Reader: Reading & ~Copyable>(
         of transaction: borrowing Reader, _ table: Table, from lower: [UInt8], to upper: [UInt8]?,
-        _ order: ScanOrder
+        _ order: ScanOrder, limit: Int? = nil
     ) throws -> [[UInt8]] {
-        let limit = lower.isEmpty ? Int.max : 1_000
+        let limit = limit ?? (lower.isEmpty ? Int.max : 1_000)
         var records: [[UInt8]] = []
         func walk(to upper: RawSpan?) throws {
             try transaction.scan(table, from: lower.span.bytes, to: upper, order: order) {
@@ -174,6 +174,37 @@ import Testing
 
         #expect((answers.count > 0) == (shape.records > 0))
         #expect(answers.values.contains { $0 != nil } == (shape.records > 0))
+    }
+
+    @Test(arguments: shapes)
+    func `records that are counted or skipped are those that a walk meets`(shape: Shape) throws {
+        let environment = try open(shape)
+        let table = try environment.table("rows")
+        let probes = try fill(environment, table, shape, seed: 4)
+        var random = SeededGenerator(seed: 5)
+
+        try environment.read { transaction in
+            for (lower, upper) in zip(probes.prefix(60), probes.dropFirst(60).prefix(60)) {
+                let all = try Self.records(
+                    of: transaction, table, from: lower, to: upper, .ascending, limit: .max)
+                let asked = Int.random(in: 0...(all.count + 2), using: &random)
+                var skipped = asked
+                var rest: [[UInt8]] = []
+
+                let count = try transaction.count(
+                    table, from: lower.span.bytes, to: upper.span.bytes)
+                try transaction.scan(
+                    table, from: lower.span.bytes, to: upper.span.bytes, skipping: &skipped
+                ) {
+                    rest.append($0.array + $1.array)
+                    return .proceed
+                }
+
+                #expect(count == all.count)
+                #expect(rest == Array(all.dropFirst(asked)))
+                #expect(skipped == max(0, asked - all.count))
+            }
+        }
     }
 
     @Test(arguments: shapes)

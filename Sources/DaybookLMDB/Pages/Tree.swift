@@ -275,6 +275,41 @@ struct TreeCursor {
         return try leave(leaf, order)
     }
 
+    /// Moves up over records before a key, by whole leaves where it can, so that records are not looked
+    /// at.
+    ///
+    /// - Parameters:
+    ///   - count: The greatest number of records to pass.
+    ///   - upper: The key at which to stop; nil for the end of the tree.
+    /// - Returns: The number of records passed, and whether the cursor is on a record then.
+    /// - Throws: ``PageFault`` as ``move(_:)``.
+    /// - Complexity: O(*c*) pages, *c* the number of leaves.
+    mutating func pass(
+        _ count: Int, before upper: SoughtKey?
+    ) throws(PageFault) -> (passed: Int, isPlaced: Bool) {
+        var passed = 0
+        // Between records whose keys are right there are as many as are counted.
+        if let leaf { try tree.confirm(leaf.node(index), on: leaf) }
+        while let leaf {
+            var end = leaf.nodeCount
+            if let upper, try upper.order(to: leaf.node(end - 1).key) <= 0 {
+                end = try leaf.place(of: upper).index
+            }
+            let step = min(max(0, end - index), count - passed)
+            passed += step
+            let isBehind = index + step == leaf.nodeCount
+            index += isBehind ? step - 1 : step
+            moves += UInt64(isBehind ? step - 1 : step)
+            try tree.confirm(leaf.node(index), on: leaf)
+            if !isBehind {
+                if index > 0 { try tree.confirm(leaf.node(index - 1), on: leaf) }
+                return (passed, true)
+            }
+            guard try move(.ascending) else { break }
+        }
+        return (passed, false)
+    }
+
     /// Moves on at the end of a leaf, or of the records that the tree has.
     @inline(never)
     private mutating func leave(_ last: PageView, _ order: ScanOrder) throws(PageFault) -> Bool {

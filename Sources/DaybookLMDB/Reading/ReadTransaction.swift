@@ -43,6 +43,62 @@ package struct ReadTransaction: ~Copyable, Reading {
         Int(try tree(table).record.entries)
     }
 
+    /// The number of records with `lower <= key < upper`, of which none is read.
+    ///
+    /// - Parameters:
+    ///   - table: The table.
+    ///   - lower: The first key.
+    ///   - upper: The key behind the last.
+    /// - Returns: Their number.
+    /// - Throws: ``LMDBError`` when a page cannot be read.
+    /// - Complexity: O(log *n* + *c*) page reads, *c* the number of leaves with such records.
+    package func count(_ table: Table, from lower: RawSpan, to upper: RawSpan) throws -> Int {
+        try located(table) { tree throws(PageFault) in
+            try tree.withCursor { cursor throws(PageFault) in
+                try lower.withSought { lower throws(PageFault) in
+                    try upper.withSought { upper throws(PageFault) in
+                        guard try cursor.move(atOrAfter: lower) else { return 0 }
+                        return try cursor.pass(.max, before: upper).passed
+                    }
+                }
+            }
+        }
+    }
+
+    /// Walks records as ``scan(_:from:to:order:_:)`` does upwards, from the one behind as many as are
+    /// skipped. Those are not read.
+    ///
+    /// - Parameters:
+    ///   - table: The table.
+    ///   - lower: The first key.
+    ///   - upper: The key behind the last.
+    ///   - skipped: How many records to skip; how many there were is subtracted from it.
+    ///   - body: Takes key and value, and says whether to continue.
+    /// - Throws: ``LMDBError`` when a page cannot be read; what `body` throws.
+    /// - Complexity: O(log *n* + *c* + *k*) page reads, *c* the number of leaves that are skipped, *k*
+    ///   that of the records walked.
+    package func scan(
+        _ table: Table, from lower: RawSpan, to upper: RawSpan, skipping skipped: inout Int,
+        _ body: (_ key: RawSpan, _ value: RawSpan) throws -> ScanStep
+    ) throws {
+        let tree = try tree(table)
+        try tree.withCursor { cursor throws in
+            try lower.withSought { lower throws in
+                try upper.withSought { upperKey throws in
+                    do {
+                        guard try cursor.move(atOrAfter: lower) else { return }
+                        let (passed, isPlaced) = try cursor.pass(skipped, before: upperKey)
+                        skipped -= passed
+                        guard isPlaced, skipped == 0 else { return }
+                        try cursor.ascend(to: upper, body)
+                    } catch let fault as PageFault {
+                        throw LMDBError.damaged(fault, in: table.name)
+                    }
+                }
+            }
+        }
+    }
+
     package func seek<R>(
         _ table: Table, atOrAfter key: RawSpan,
         _ body: (_ key: RawSpan, _ value: RawSpan) throws -> R
@@ -152,6 +208,13 @@ extension TreeCursor {
         _ body: (RawSpan, RawSpan) throws -> ScanStep
     ) throws {
         guard try move(atOrAfter: lower) else { return }
+        try ascend(to: upper, body)
+    }
+
+    /// Walks up from the record at hand to the last one before a key.
+    fileprivate mutating func ascend(
+        to upper: RawSpan?, _ body: (RawSpan, RawSpan) throws -> ScanStep
+    ) throws {
         guard let upper else {
             return try walk(.ascending, while: { _ in true }, body)
         }

@@ -38,15 +38,58 @@ extension Projection {
         try transaction.scan(
             tables.rows, from: lower.span.bytes, to: upper.span.bytes, order: .ascending
         ) { key, value in
-            var reader = KeyReader()
-            let object = try reader.object(key)
-            let layout = try decoding(object) { () throws(DecodingFailure) in
-                try RowLayout(value)
-            }
-            step = try body(object, layout, value)
+            step = try pass(key, value, to: body)
             return step == .proceed ? .proceed : .stop
         }
         return step
+    }
+
+    /// Walks the objects of one entity from the one behind as many as are skipped, which are not read.
+    ///
+    /// - Parameters:
+    ///   - entity: The entity.
+    ///   - skipped: How many to skip; how many there were is subtracted from it.
+    ///   - transaction: The state to read.
+    ///   - body: Takes an object, its row and the layout of that.
+    /// - Returns: What `body` has returned last.
+    /// - Throws: What `body` throws; ``StoreError`` when a row cannot be read.
+    func walkRows(
+        of entity: EntityNumber, skipping skipped: inout Int,
+        in transaction: borrowing ReadTransaction,
+        _ body: (ObjectID, RowLayout, RawSpan) throws -> WalkStep
+    ) throws -> WalkStep {
+        let lower = StoreKey.entity(entity)
+        let upper = StoreKey.end(of: entity)
+        var step = WalkStep.proceed
+        try transaction.scan(
+            tables.rows, from: lower.span.bytes, to: upper.span.bytes, skipping: &skipped
+        ) { key, value in
+            step = try pass(key, value, to: body)
+            return step == .proceed ? .proceed : .stop
+        }
+        return step
+    }
+
+    /// The number of objects of one entity, of which none is read.
+    func countRows(
+        of entity: EntityNumber, in transaction: borrowing ReadTransaction
+    ) throws -> Int {
+        let lower = StoreKey.entity(entity)
+        let upper = StoreKey.end(of: entity)
+        return try transaction.count(
+            tables.rows, from: lower.span.bytes, to: upper.span.bytes)
+    }
+
+    @inline(__always)
+    private func pass(
+        _ key: RawSpan, _ value: RawSpan, to body: (ObjectID, RowLayout, RawSpan) throws -> WalkStep
+    ) throws -> WalkStep {
+        var reader = KeyReader()
+        let object = try reader.object(key)
+        let layout = try decoding(object) { () throws(DecodingFailure) in
+            try RowLayout(value)
+        }
+        return try body(object, layout, value)
     }
 
     /// Walks the past: objects that were changed after `sequence` have a version, the others a row.

@@ -34,16 +34,17 @@ extension Snapshot {
             return sorter.found
         }
         // The numbers of an entity and its subentities interleave, so only a single one may stop early.
-        let end = query.entities.count == 1 ? query.windowEnd : nil
+        let isSingle = query.entities.count == 1
+        let offset = max(0, query.offset)
         var found: [ObjectID] = []
-        try forEachMatch(of: query, among: candidates) { object, _, _ in
+        try forEachMatch(of: query, among: candidates, skipping: isSingle ? offset : 0) {
+            object, _, _ in
             found.append(object)
-            return found.count == end ? .stop : .proceed
+            return isSingle && found.count == query.limit ? .stop : .proceed
         }
-        if query.entities.count > 1 {
-            found.sort { ($0.number, $0.entity) < ($1.number, $1.entity) }
-        }
-        return Array(found.dropFirst(max(0, query.offset)).prefix(query.limit ?? .max))
+        if isSingle { return found }
+        found.sort { ($0.number, $0.entity) < ($1.number, $1.entity) }
+        return Array(found.dropFirst(offset).prefix(query.limit ?? .max))
     }
 
     /// Passes on the objects that match a query, in its order, each with its row.
@@ -60,12 +61,10 @@ extension Snapshot {
         var collected = RowCollector()
         if query.sortings.isEmpty, query.entities.count == 1 {
             var passed = 0
-            let offset = max(0, query.offset)
-            let end = query.windowEnd
-            try forEachMatch(of: query) { object, layout, bytes in
+            try forEachMatch(of: query, skipping: max(0, query.offset)) { object, layout, bytes in
                 passed += 1
-                if passed > offset { try collect(object, layout, bytes, in: &collected, body) }
-                return passed == end ? .stop : .proceed
+                try collect(object, layout, bytes, in: &collected, body)
+                return passed == query.limit ? .stop : .proceed
             }
         } else {
             for object in try fetch(query) {
@@ -92,9 +91,15 @@ extension Snapshot {
     package func count(_ query: Query) throws -> Int {
         let end = query.windowEnd ?? .max
         var count = 0
-        try forEachMatch(of: query) { _, _, _ in
-            count += 1
-            return count >= end ? .stop : .proceed
+        if isLatest, query.asksForAll {
+            for entity in query.entities {
+                count += try projection.countRows(of: entity, in: transaction)
+            }
+        } else {
+            try forEachMatch(of: query) { _, _, _ in
+                count += 1
+                return count >= end ? .stop : .proceed
+            }
         }
         return max(0, min(count, end) - max(0, query.offset))
     }
@@ -140,6 +145,11 @@ extension Snapshot {
 }
 
 extension Query {
+    /// Whether all objects of the entities match.
+    var asksForAll: Bool {
+        if case .constant(true) = filter { true } else { false }
+    }
+
     /// How many objects must be found to satisfy limit and offset.
     var windowEnd: Int? {
         limit.map { limit in

@@ -10,28 +10,41 @@ extension Snapshot {
     ///
     /// - Parameters:
     ///   - query: The query, whose order and limits are left to the caller.
+    ///   - skipped: How many matches to pass over. Where all objects match, these are not read.
     ///   - body: Takes an object, its row and the layout of that. The bytes are valid only inside.
     /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when a row cannot be read; ``QueryError``
     ///   when a pattern takes too long; what `body` throws.
     /// - Complexity: O(*c* log *n*) page reads, *c* the number of objects that the index yields;
     ///   O(*n*) without one.
     func forEachMatch(
-        of query: Query, _ body: (ObjectID, RowLayout, RawSpan) throws -> WalkStep
+        of query: Query, skipping skipped: Int = 0,
+        _ body: (ObjectID, RowLayout, RawSpan) throws -> WalkStep
     ) throws {
-        try forEachMatch(of: query, among: candidates(query), body)
+        try forEachMatch(of: query, among: candidates(query), skipping: skipped, body)
     }
 
     /// The same for objects that were looked up before; nil for all.
     func forEachMatch(
-        of query: Query, among candidates: [ObjectID]?,
+        of query: Query, among candidates: [ObjectID]?, skipping skipped: Int = 0,
         _ body: (ObjectID, RowLayout, RawSpan) throws -> WalkStep
     ) throws {
+        var skipped = skipped
         for number in query.entities.sorted() {
             guard let entity = schema.entity(number) else { continue }
-            let program = try RowProgram(query.filter, for: entity, in: projection)
-            let step = try walk(number, candidates) { object, row, bytes in
-                guard try accepts(object, row, bytes, program) else { return .proceed }
-                return try body(object, row, bytes)
+            let step: WalkStep
+            if isLatest, query.asksForAll {
+                step = try projection.walkRows(
+                    of: number, skipping: &skipped, in: transaction, body)
+            } else {
+                let program = try RowProgram(query.filter, for: entity, in: projection)
+                step = try walk(number, candidates) { object, row, bytes in
+                    guard try accepts(object, row, bytes, program) else { return .proceed }
+                    guard skipped == 0 else {
+                        skipped -= 1
+                        return .proceed
+                    }
+                    return try body(object, row, bytes)
+                }
             }
             if step == .stop { return }
         }
