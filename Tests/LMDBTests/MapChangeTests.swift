@@ -118,6 +118,31 @@ struct MapChangeTests {
         #expect(try Self.count(environment) == 2)
     }
 
+    @Test func `the map stays as it is where there is no room for the one that the file names`()
+        async
+    {
+        await #expect(processExitsWith: .success) {
+            let directory = try TemporaryDirectory()
+            let environment = try Self.open(directory.path("file"))
+            let (pool, size) = (environment.core.pool, 1 << 36)
+            #expect(pool.changeMap(to: size) == 0)
+            try Self.put(environment, "first")
+            #expect(pool.changeMap(to: 1 << 20) == 0)
+            let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
+            let taken = try #require(pages.split(separator: " ").first.flatMap { UInt64($0) })
+            var room = rlimit()
+            getrlimit(addressSpace, &room)
+            room.rlim_cur = rlim_t(taken * 4096 + UInt64(size) / 2)
+            setrlimit(addressSpace, &room)
+
+            #expect(pool.changeMap(to: 0) == ENOMEM)
+
+            #expect(try Self.count(environment) == 1)
+            try Self.put(environment, "second")
+            #expect(try Self.count(environment) == 2)
+        }
+    }
+
     @Test func `reads go on after there was no memory for a larger map`() async {
         await #expect(processExitsWith: .success) {
             let directory = try TemporaryDirectory()

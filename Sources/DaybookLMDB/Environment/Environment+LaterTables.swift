@@ -11,13 +11,24 @@ extension Environment {
     package func table(ifThere name: String) throws -> Table? {
         if let table = core.tables.withLock({ $0[name] }) { return table }
         try core.checkUsable()
-        // The reader comes first: to wait for one is to wait for all reads, when the map changes.
-        return try core.pool.withReader(patience) {
-            core.opening.take()
-            defer { core.opening.giveBack() }
-            return try openLater(name)
+        var attempts = 0
+        while true {
+            do {
+                // The reader comes first: to wait for one is to wait for all reads, when the map changes.
+                return try core.pool.withReader(patience) {
+                    core.opening.take()
+                    defer { core.opening.giveBack() }
+                    return try openLater(name)
+                }
+            } catch let error as LMDBError where error.code == .mapResized {
+                // The file has grown since the reader began; the next one follows it.
+                attempts += 1
+                if attempts == Self.openingsMaximum { throw error }
+            }
         }
     }
+
+    private static let openingsMaximum = 16
 
     /// A table that is made if the file lacks it.
     ///

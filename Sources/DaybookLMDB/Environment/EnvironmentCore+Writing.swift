@@ -72,6 +72,7 @@ extension EnvironmentCore {
     private func performTransaction(
         _ group: inout [WriteRequest], _ joining: (_ count: Int) -> [WriteRequest]
     ) throws(LMDBError) -> MapChange? {
+        let tablesKnown = tables.withLock(\.count)
         guard let pointer = try beginWriting() else { return .following }
         reserveRoom(in: pointer)
         let number = mdb_txn_id(pointer)
@@ -95,6 +96,12 @@ extension EnvironmentCore {
             if state.failure == MDB_MAP_FULL {
                 mdb_txn_abort(pointer)
                 return .growth
+            }
+            if failure != nil, tables.withLock(\.count) != tablesKnown {
+                // A request may have a table that was opened after the transaction began, which does not
+                // know it; the next one does. Tables are few, so this ends.
+                mdb_txn_abort(pointer)
+                return nil
             }
             if let spoiled = state.failureError { failure = failure ?? spoiled }
             if let failure, state.failure != nil || state.writes != writesBefore {
@@ -203,7 +210,8 @@ extension EnvironmentCore {
     }
 
     /// Whether this much address space is free; LMDB gives up the old map before it asks.
-    private static func canReserve(_ size: Int) -> Bool {
+    static func canReserve(_ size: Int) -> Bool {
+        if size == 0 { return true }
         guard
             let address = mmap(nil, size, PROT_NONE, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1, 0),
             address != MAP_FAILED

@@ -48,6 +48,13 @@ struct PageMap: @unchecked Sendable {
     @inline(__always)
     var isThere: Bool { bytes.baseAddress != nil }
 
+    /// The length of the map that the newest meta page names; 0 without a map.
+    var sizeInFile: Int {
+        let newest = [metaPage(0), metaPage(1)].compactMap(\.self)
+            .max { $0.transaction < $1.transaction }
+        return newest.flatMap { Int(exactly: $0.mapSize) } ?? 0
+    }
+
     /// Removes the map. Nothing may read it any more.
     mutating func remove() {
         if let start = bytes.baseAddress {

@@ -50,9 +50,10 @@ struct Pages {
     /// Checks that no node of a page is missing, unless that is known.
     @inline(__always)
     func confirmComplete(_ page: PageView, isOrdered: Bool) throws(PageFault) {
-        if complete?.contains(page.number) == true { return }
+        // What is remembered are pages whose keys are in order.
+        if isOrdered, complete?.contains(page.number) == true { return }
         try page.checkCompleteness(isOrdered: isOrdered)
-        complete?.insert(page.number)
+        if isOrdered { complete?.insert(page.number) }
     }
 
     /// The value of a leaf's node, behind its key or on pages of its own.

@@ -49,16 +49,19 @@ package struct ReadTransaction: ~Copyable, Reading {
     ///   - table: The table.
     ///   - lower: The first key.
     ///   - upper: The key behind the last.
-    /// - Returns: Their number.
+    ///   - limit: The number at which counting ends.
+    /// - Returns: Their number, at most the limit.
     /// - Throws: ``LMDBError`` when a page cannot be read.
     /// - Complexity: O(log *n* + *c*) page reads, *c* the number of leaves with such records.
-    package func count(_ table: Table, from lower: RawSpan, to upper: RawSpan) throws -> Int {
+    package func count(
+        _ table: Table, from lower: RawSpan, to upper: RawSpan, atMost limit: Int = .max
+    ) throws -> Int {
         try located(table) { tree throws(PageFault) in
             try tree.withCursor { cursor throws(PageFault) in
                 try lower.withSought { lower throws(PageFault) in
                     try upper.withSought { upper throws(PageFault) in
                         guard try cursor.move(atOrAfter: lower) else { return 0 }
-                        return try cursor.pass(.max, before: upper).passed
+                        return try cursor.pass(limit, before: upper).passed
                     }
                 }
             }

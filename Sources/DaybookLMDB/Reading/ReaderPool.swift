@@ -151,9 +151,13 @@ final class ReaderPool: Sendable {
     /// Changes the length of the map, LMDB's and the one for reading.
     ///
     /// - Parameter size: The length in bytes; 0 for the one that the file names.
-    /// - Returns: LMDB's status; or the number of the error when there is no second map.
+    /// - Returns: LMDB's status; or the number of the error when there is no second map. `ENOMEM` where
+    ///   the address space has no room for what the file names; the maps are as before then.
     func changeMap(to size: Int) -> Int32 {
         withoutReaders {
+            // LMDB gives its map up before it makes the next one, and cannot go on without any.
+            let named = size == 0 ? state.withLock { $0.map.sizeInFile } : 0
+            guard EnvironmentCore.canReserve(named) else { return ENOMEM }
             let status = mdb_env_set_mapsize(environment.pointer, size)
             let mapped = state.withLock { $0.map.follow(environment.pointer, pair) }
             return status == MDB_SUCCESS ? mapped : status

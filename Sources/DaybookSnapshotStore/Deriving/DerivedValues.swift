@@ -110,8 +110,12 @@ struct DerivedValues {
         var found: [ObjectID: Value] = [:]
         for change in changes where family.contains(change.object.entity) {
             guard !change.isDelete, let value = new(source, of: change) else { continue }
-            let given = given[change.object].flatMap { new(derivation.property, of: $0) }
-            found[change.object] = given ?? value.text(form)
+            guard let given = given[change.object] else {
+                found[change.object] = value.text(form)
+                continue
+            }
+            // Where it has no form, that was the same as before.
+            if let text = new(derivation.property, of: given) { found[change.object] = text }
         }
         return found
     }

@@ -70,14 +70,14 @@ extension Projection {
         return step
     }
 
-    /// The number of objects of one entity, of which none is read.
+    /// The number of objects of one entity, up to a limit. None of them is read.
     func countRows(
-        of entity: EntityNumber, in transaction: borrowing ReadTransaction
+        of entity: EntityNumber, atMost limit: Int, in transaction: borrowing ReadTransaction
     ) throws -> Int {
         let lower = StoreKey.entity(entity)
         let upper = StoreKey.end(of: entity)
         return try transaction.count(
-            tables.rows, from: lower.span.bytes, to: upper.span.bytes)
+            tables.rows, from: lower.span.bytes, to: upper.span.bytes, atMost: limit)
     }
 
     @inline(__always)

@@ -92,8 +92,9 @@ extension Snapshot {
         let end = query.windowEnd ?? .max
         var count = 0
         if isLatest, query.asksForAll {
-            for entity in query.entities {
-                count += try projection.countRows(of: entity, in: transaction)
+            for entity in query.entities where count < end {
+                count += try projection.countRows(
+                    of: entity, atMost: end - count, in: transaction)
             }
         } else {
             try forEachMatch(of: query) { _, _, _ in
