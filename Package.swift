@@ -31,6 +31,8 @@ let package = Package(
             pkgConfig: "libedit",
             providers: [.apt(["libedit-dev"]), .brew(["libedit"])]),
         .target(name: "CDaybookTerminal", dependencies: ["CDaybookEdit"]),
+        // The check of records, by the processor's instruction.
+        .target(name: "CDaybookChecks"),
         // Declares functions of the runtime that every Swift program already links.
         .systemLibrary(name: "CDaybookObjectLiveness"),
         // Reads the runtime's data of a key path.
@@ -43,7 +45,9 @@ let package = Package(
         .target(name: "DaybookNewFiles"),
         .target(
             name: "DaybookLMDB",
-            dependencies: ["CDaybookLMDB", "DaybookNewFiles", "DaybookStopping"]),
+            dependencies: [
+                "CDaybookLMDB", "CDaybookChecks", "DaybookNewFiles", "DaybookStopping",
+            ]),
         .target(name: "DaybookDigest", dependencies: ["CDaybookCrypto", "DaybookStopping"]),
         .target(
             name: "DaybookJournalLog",
@@ -135,7 +139,8 @@ let package = Package(
         .testTarget(
             name: "LMDBTests",
             dependencies: [
-                "DaybookLMDB", "DaybookNewFiles", "CDaybookLMDB", "DaybookTestSupport",
+                "DaybookLMDB", "DaybookNewFiles", "CDaybookLMDB", "CDaybookChecks",
+                "DaybookTestSupport",
             ]),
         .testTarget(
             name: "JournalLogTests",
@@ -190,6 +195,14 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// A build with other settings, such as Thread Sanitizer's, needs only the tests that it will run.
+if let names = Context.environment["DAYBOOK_TEST_TARGETS"]?.split(separator: ",").map(String.init) {
+    package.products = []
+    package.targets.removeAll { target in
+        [.test, .executable].contains(target.type) && !names.contains(target.name)
+    }
+}
 
 for target in package.targets where target.type != .system && target.type != .plugin {
     target.swiftSettings = [

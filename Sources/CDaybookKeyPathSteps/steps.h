@@ -12,11 +12,13 @@
 #include <string.h>
 
 enum key_path_step_kind {
+    // A field of a struct. Its offset identifies it.
+    key_path_step_field = 1,
     // A property with a getter. The getter itself identifies it.
     key_path_step_computed = 2,
     // `?` or `!`, or the optional made from the value after a `?`.
     key_path_step_optional = 4,
-    // Anything else: a stored property, a field of a tuple or a struct.
+    // Anything else: a stored property of a class.
     key_path_step_other = 0,
     // The bytes are not as expected.
     key_path_step_unreadable = -1
@@ -24,7 +26,7 @@ enum key_path_step_kind {
 
 struct key_path_step {
     int32_t kind;
-    // The kind of identity of a computed property, and the identity.
+    // The kind of identity of a computed property, and the identity; or the offset of a field.
     uint32_t identity_kind;
     uintptr_t identity;
 };
@@ -70,9 +72,17 @@ static inline bool key_path_next_step(
     switch (bits >> 24 & 0x7F) {
     case 1:
     case 3:
-        step->kind = key_path_step_other;
+        step->kind = (bits >> 24 & 0x7F) == 1 ? key_path_step_field : key_path_step_other;
+        step->identity = bits & 0x7FFFFF;
         // A large offset has its own field.
-        if ((bits & 0x7FFFFF) == 0x7FFFFF) at += 4;
+        if (step->identity == 0x7FFFFF) {
+            if (size - at < 4) {
+                step->kind = key_path_step_unreadable;
+                return true;
+            }
+            step->identity = key_path_u32(steps + at);
+            at += 4;
+        }
         break;
     case 2:
         at = key_path_aligned(at);

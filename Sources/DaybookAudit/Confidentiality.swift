@@ -57,13 +57,18 @@ public struct Confidentiality: Sendable, Hashable {
             known.formUnion(schema.entities.flatMap(\.properties).map(\.number))
         }
         for name in properties.sorted() {
-            let parts = name.split(separator: ".", omittingEmptySubsequences: false).map(
-                String.init)
+            let parts = name.split(
+                separator: ".", maxSplits: 1, omittingEmptySubsequences: false
+            ).map(String.init)
             guard parts.count == 2 else {
                 throw StoreError(
                     .noSuchEntity, "'\(name)' does not name a property, as 'Employee.salary' does.")
             }
             let entity = try ResolvedFilter.entity(parts[0], in: schema)
+            if entity.isComposite(parts[1]) {
+                hidden.formUnion(entity.elements(of: parts[1]).map(\.number))
+                continue
+            }
             guard let property = entity.property(named: parts[1]) else {
                 let suggestion = parts[1].suggestion(among: entity.properties.map(\.name))
                 throw StoreError(

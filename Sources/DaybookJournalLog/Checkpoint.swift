@@ -37,7 +37,7 @@ public struct Checkpoint: Sendable, Hashable, CustomStringConvertible {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         guard lines.count >= 4, lines.last?.isEmpty == true, !lines.dropLast().contains("") else {
             throw ProofError(
-                .malformed, "The checkpoint has not the lines origin, size and root.")
+                .malformed, "The checkpoint does not have the lines origin, size and root.")
         }
         guard let size = UInt64(lines[1]), String(size) == lines[1] else {
             throw ProofError(.malformed, "The size in the checkpoint is not a number.")

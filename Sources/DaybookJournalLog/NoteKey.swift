@@ -33,7 +33,7 @@ public struct VerifierKey: Sendable, Hashable, CustomStringConvertible {
         else {
             throw ProofError(
                 .malformed,
-                "The verifier key is not one: it is written 'name+id+base64' and holds an Ed25519 key."
+                "This is not a verifier key: one is written 'name+id+base64' and holds an Ed25519 key."
             )
         }
         self.init(name: String(parts[0]), publicKey: Array(bytes.dropFirst()))
@@ -57,7 +57,7 @@ public struct SigningKey: Sendable {
 
     private init(name: String, seed: [UInt8]) throws(ProofError) {
         guard let publicKey = Ed25519.publicKey(ofSeed: seed) else {
-            throw ProofError(.malformed, "The seed of the key '\(name)' is not one.")
+            throw ProofError(.malformed, "The seed of the key '\(name)' is malformed.")
         }
         self.seed = seed
         verifierKey = VerifierKey(name: name, publicKey: publicKey)
@@ -95,7 +95,7 @@ public struct SigningKey: Sendable {
         else {
             throw ProofError(
                 .malformed,
-                "The signing key is not one: it is written 'PRIVATE+KEY+name+id+base64'.")
+                "This is not a signing key: one is written 'PRIVATE+KEY+name+id+base64'.")
         }
         try self.init(name: String(parts[2]), seed: Array(bytes.dropFirst()))
         guard NoteText.isSame(NoteText.hexadecimal(verifierKey.id), parts[3]) else {

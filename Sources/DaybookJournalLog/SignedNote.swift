@@ -52,7 +52,7 @@ public struct SignedNote: Sendable, Hashable, CustomStringConvertible {
         }
         for line in lines {
             guard let signature = Signature(line) else {
-                throw ProofError(.malformed, "A signature line of the note is not one.")
+                throw ProofError(.malformed, "A signature line of the note is malformed.")
             }
             found.append(signature)
         }

@@ -193,8 +193,8 @@ struct CompiledModelReader {
         for predicate in try archive.elements("NSValidationPredicates", of: object) {
             guard try limit(predicate, &attribute) else {
                 model.remarks.append(
-                    "A validation predicate of '\(entityName).\(name)' is left out: it is no limit of a "
-                        + "value, of its length or of its pattern.")
+                    "A validation predicate of '\(entityName).\(name)' is left out: it does not limit a "
+                        + "value, its length or its pattern.")
                 continue
             }
         }
@@ -251,7 +251,7 @@ struct CompiledModelReader {
         let minimum = try archive.integer("NSMinCount", of: object)
         let maximum = try archive.integer("NSMaxCount", of: object)
         guard minimum >= 0, maximum >= 0 else {
-            throw ModelFileError("A number of objects is less than nothing.")
+            throw ModelFileError("A number of objects is negative.")
         }
         guard
             let destination = try self.name(
@@ -295,7 +295,7 @@ extension XcodeType {
         case 1100: self = .plain(.uuid)
         case 1200: self = .plain(.url)
         case 1800: self = .transformable
-        case 2100: self = .composite
+        case 2100: self = .composite(nil)
         default: self = .unknown(String(number))
         }
     }

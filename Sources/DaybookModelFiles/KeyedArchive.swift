@@ -28,7 +28,7 @@ struct KeyedArchive {
             case .list(let numbers) = try list.object(objects),
             let root = try Self.members(top, in: list)["root"],
             case .reference(let number) = try list.object(root)
-        else { throw ModelFileError("It is a property list, but no keyed archive with a root.") }
+        else { throw ModelFileError("It is a property list, but not a keyed archive with a root.") }
         self.objects = numbers
         self.root = number
     }
@@ -36,7 +36,7 @@ struct KeyedArchive {
     /// The outermost object.
     func rootObject() throws(ModelFileError) -> Object {
         guard let object = try object(root) else {
-            throw ModelFileError("The root of the archive is no object.")
+            throw ModelFileError("The root of the archive is not an object.")
         }
         return object
     }
@@ -150,7 +150,7 @@ struct KeyedArchive {
         for (key, number) in zip(keys, values) {
             guard case .string(let text) = try value(key) else {
                 throw ModelFileError(
-                    "Object \(dictionary.number) is a dictionary with a key that is no text.")
+                    "Object \(dictionary.number) is a dictionary with a key that is not text.")
             }
             pairs.append((text, number))
         }
@@ -196,7 +196,7 @@ struct KeyedArchive {
     /// The value that an object of the archive is.
     private func value(_ number: Int) throws(ModelFileError) -> Value {
         if let value = try plainValue(number) { return value }
-        throw ModelFileError("Object \(number) of the archive is no value.")
+        throw ModelFileError("Object \(number) of the archive is not a value.")
     }
 
     private func plainValue(_ number: Int) throws(ModelFileError) -> Value? {
@@ -273,7 +273,7 @@ struct KeyedArchive {
         _ number: Int, in list: BinaryPropertyList
     ) throws(ModelFileError) -> [String: Int] {
         guard case .dictionary(let keys, let values) = try list.object(number) else {
-            throw ModelFileError("It is a property list, but no keyed archive with a root.")
+            throw ModelFileError("It is a property list, but not a keyed archive with a root.")
         }
         var members: [String: Int] = [:]
         for (key, value) in zip(keys, values) {

@@ -10,6 +10,8 @@ struct ModelTranslation {
     private var places: [String: Int] = [:]
     private var remarks: [String]
     private var problems: [String] = []
+    /// What the source calls the kinds of composite attributes, by `Entity.attribute`.
+    private var compositeNames: [String: String] = [:]
 
     /// Translates a model.
     ///
@@ -33,6 +35,7 @@ struct ModelTranslation {
             classNames: Dictionary(
                 source.entities.compactMap { entity in entity.className.map { (entity.name, $0) } },
                 uniquingKeysWith: { first, _ in first }),
+            compositeNames: translation.compositeNames,
             remarks: translation.remarks)
     }
 
@@ -49,7 +52,7 @@ struct ModelTranslation {
                 EntityDescription(
                     name: entity.name, superentityName: entity.superentityName,
                     isAbstract: entity.isAbstract,
-                    attributes: entity.attributes.compactMap { attribute($0, of: entity) },
+                    attributes: entity.attributes.flatMap { attributes($0, of: entity) },
                     relationships: entity.relationships.map { relationship($0, of: entity) },
                     renamingIdentifier: entity.history.renamingIdentifier(of: entity.name),
                     versionHashModifier: entity.history.versionHashModifier,
@@ -75,10 +78,56 @@ struct ModelTranslation {
 
     // MARK: - Attributes
 
+    /// An attribute, or the elements of a composite one.
+    ///
+    /// - Parameters:
+    ///   - source: The attribute.
+    ///   - entity: The entity that has it.
+    ///   - composites: The composite attributes in which it lies and their kinds, the outermost first.
+    /// - Returns: The attributes, named by their paths from the last of the composite attributes on.
+    private mutating func attributes(
+        _ source: XcodeAttribute, of entity: XcodeEntity,
+        in composites: [(name: String, kind: String)] = []
+    ) -> [AttributeDescription] {
+        let path = (composites.map(\.name) + [source.name]).joined(separator: ".")
+        let subject = "'\(entity.name).\(path)'"
+        guard case .composite(let kind) = source.type else {
+            return attribute(source, subject).map { [$0] } ?? []
+        }
+        checkName(source.name, of: subject)
+        guard let kind, let elements = self.source.composites[kind], !source.isTransient else {
+            remarks.append(
+                "\(subject) is a composite attribute and is left out: "
+                    + (source.isTransient
+                        ? "here it cannot be transient."
+                        : "the file does not say of which elements it consists."))
+            return []
+        }
+        guard !composites.contains(where: { $0.kind == kind }) else {
+            problems.append("\(subject) is a composite attribute that contains itself.")
+            return []
+        }
+        compositeNames["\(entity.name).\(path)"] = kind
+        let earlier = source.history.renamingIdentifier(of: source.name)
+        let found = elements.flatMap {
+            attributes($0, of: entity, in: composites + [(source.name, kind)])
+        }.map { element in
+            var element = element
+            // Without the whole there is none of its parts.
+            if source.isOptional { element.isOptional = true }
+            // What Xcode says of an element is its name in the composite attribute.
+            if earlier != nil || element.renamingIdentifier != nil {
+                element.renamingIdentifier =
+                    "\(earlier ?? source.name).\(element.renamingIdentifier ?? element.name)"
+            }
+            return element
+        }
+        return AttributeDescription.composite(source.name, elements: found)
+    }
+
     private mutating func attribute(
-        _ source: XcodeAttribute, of entity: XcodeEntity
+        _ source: XcodeAttribute, _ subject: String
     ) -> AttributeDescription? {
-        let subject = "'\(entity.name).\(source.name)'"
         guard let type = type(of: source, subject) else { return nil }
         checkName(source.name, of: subject)
         if source.keepsDataOutside {
@@ -139,10 +188,7 @@ struct ModelTranslation {
                     + "bytes that the transformer makes. For new values a 'Codable' type is simpler."
             )
             return .data
-        case .composite:
-            remarks.append(
-                "\(subject) is a composite attribute and is left out: a model has none. Use a 'Codable' "
-                    + "type, or an attribute for each part.")
+        case .composite: break  // Its elements are attributes.
         case .unstored:
             remarks.append(
                 "\(subject) has no type that could be stored and is left out. Use a property of the "

@@ -6,7 +6,10 @@ import DaybookObjectModel
 /// configurations. That stands in ``remarks``.
 package struct SwiftClasses {
     private let model: ManagedObjectModel
-    private let names: SwiftNames
+    private var names: SwiftNames
+    private let compositeNames: [String: String]
+    /// The structs of composite attributes: their names by what stands in them.
+    private var structs: [[String]: String] = [:]
     private var problems: [String] = []
     private var lines = ["import Daybook", "import Foundation"]
     /// What classes do not say: a sentence for each.
@@ -18,6 +21,7 @@ package struct SwiftClasses {
     package init(_ reading: ModelReading) throws(ModelFileError) {
         model = reading.model
         names = SwiftNames(of: reading)
+        compositeNames = reading.compositeNames
         for entity in model.entities { append(entity) }
         for name in model.configurations.keys.sorted() {
             remarks.append(
@@ -35,11 +39,12 @@ package struct SwiftClasses {
         let name = names.className(of: entity.name)
         let hasSubentities = model.entities.contains { $0.superentityName == entity.name }
         let superclass = entity.superentityName.map(names.className(of:)) ?? "ManagedObject"
-        lines += ["", "\(hasSubentities ? "" : "final ")class \(name): \(superclass) {"]
+        // The structs of composite attributes come before the class.
         let properties =
-            entity.attributes.compactMap { attribute($0, of: entity) }
+            attributes(of: entity)
             + entity.relationships.compactMap { relationship($0, of: entity) }
         let overrides = overrides(of: entity, name, hasSubentities: hasSubentities)
+        lines += ["", "\(hasSubentities ? "" : "final ")class \(name): \(superclass) {"]
         lines += properties
         if !properties.isEmpty, !overrides.isEmpty { lines.append("") }
         lines += overrides + ["}"]
@@ -134,7 +139,21 @@ package struct SwiftClasses {
     private mutating func attribute(
         _ attribute: AttributeDescription, of entity: EntityDescription
     ) -> String? {
-        let subject = "'\(entity.name).\(attribute.name)'"
+        guard
+            let (options, arguments, type) = parts(
+                of: attribute, "'\(entity.name).\(attribute.name)'")
+        else { return nil }
+        return declaration(
+            attribute.isTransient ? "Transient" : "Attribute",
+            Self.argument(options) + arguments, attribute.name, type, of: entity,
+            isReadOnly: attribute.derivation != nil)
+    }
+
+    /// The options and the other arguments of the declaration of an attribute, and its type with its
+    /// default value.
+    private mutating func parts(
+        of attribute: AttributeDescription, _ subject: String, isElement: Bool = false
+    ) -> (options: [String], arguments: [String], type: String)? {
         guard let typeName = attribute.type.swiftName else {
             problems.append(
                 "\(subject) holds coded values, of a type that the model does not name.")
@@ -159,29 +178,37 @@ package struct SwiftClasses {
         }
         let annotations = Self.options(
             attribute.renamingIdentifier, attribute.versionHashModifier, attribute.userInfo)
-        if attribute.isTransient, !annotations.isEmpty {
+        if isElement {
+            // What an element was called is said where the composite attribute is declared.
+            options += Self.options(nil, attribute.versionHashModifier, attribute.userInfo)
+        } else if attribute.isTransient, !annotations.isEmpty {
             remarks.append(
                 "\(subject) is transient and has an earlier name, a version hash modifier or user "
                     + "information, which classes do not say: the model as JSON does.")
         } else {
             options += annotations
         }
-        var arguments = Self.argument(options)
+        var arguments: [String] = []
         var type = typeName + (isOptional ? "?" : "")
         if hasDefault {
             let literal = attribute.type.literal(
                 attribute.defaultValue, isOptional: isOptional)
             // An expression that makes a date or an identifier never counts as a constant.
-            if !attribute.isTransient, attribute.type == .date || attribute.type == .uuid {
+            if isElement, attribute.type == .date || attribute.type == .uuid {
+                type += " = \(literal)"
+                remarks.append(
+                    "The default value of \(subject) is one that classes make for each object: it is "
+                        + "in the class and not in the model.")
+            } else if attribute.isTransient {
+                type += " = \(literal)"
+            } else if attribute.type == .date || attribute.type == .uuid {
                 arguments.append("default: \(literal)")
             } else {
                 type += " = \(literal)"
             }
         }
         if !attribute.isTransient { arguments += rules(attribute) }
-        return declaration(
-            attribute.isTransient ? "Transient" : "Attribute", arguments, attribute.name, type,
-            of: entity, isReadOnly: attribute.derivation != nil)
+        return (options, arguments, type)
     }
 
     private func rules(_ attribute: AttributeDescription) -> [String] {
@@ -247,5 +274,77 @@ package struct SwiftClasses {
             ? own < (relationship.destinationName, name) : relationship.isToMany
         guard isNaming, let property = SwiftNames.property(name) else { return nil }
         return "inverse: \\\(names.className(of: relationship.destinationName)).\(property)"
+    }
+}
+
+// MARK: - Composite attributes
+
+extension SwiftClasses {
+    /// The declarations of an entity's attributes, one for each composite attribute.
+    private mutating func attributes(of entity: EntityDescription) -> [String] {
+        var seen: Set<String> = []
+        return entity.attributes.compactMap { attribute in
+            guard let composite = attribute.name.compositeNames.first else {
+                return self.attribute(attribute, of: entity)
+            }
+            return seen.insert(composite).inserted ? self.composite(composite, of: entity) : nil
+        }
+    }
+
+    private mutating func composite(_ name: String, of entity: EntityDescription) -> String? {
+        let earlier = entity.attributes.compactMap { attribute -> String? in
+            guard attribute.name.hasPrefix(name + "."), let earlier = attribute.renamingIdentifier
+            else { return nil }
+            let path = attribute.name.dropFirst(name.count + 1)
+            return "\(SwiftNames.literal(String(path))): \(SwiftNames.literal(earlier))"
+        }
+        return declaration(
+            "Composite",
+            earlier.isEmpty ? [] : ["gathering: [\(earlier.joined(separator: ", "))]"], name,
+            structName(of: name, entity), of: entity)
+    }
+
+    /// The struct of a composite attribute, which is written if there is none like it.
+    private mutating func structName(of path: String, _ entity: EntityDescription) -> String {
+        var seen: Set<Substring> = []
+        var fields: [String] = []
+        var elements: [String] = []
+        for attribute in entity.attributes where attribute.name.hasPrefix(path + ".") {
+            let rest = attribute.name.dropFirst(path.count + 1)
+            let name = rest.prefix { $0 != "." }
+            guard seen.insert(name).inserted else { continue }
+            guard let plain = SwiftNames.property(String(name)) else {
+                problems.append(
+                    "'\(entity.name).\(attribute.name)' cannot be a property of a struct. Rename it in a "
+                        + "new version of the model, or declare the model as JSON.")
+                continue
+            }
+            guard name == rest else {
+                let type = structName(of: "\(path).\(name)", entity)
+                fields.append("    var \(plain) = \(type)()")
+                elements.append("        CompositeElement(\\.\(plain)),")
+                continue
+            }
+            let subject = "'\(entity.name).\(attribute.name)'"
+            guard let (options, arguments, type) = parts(of: attribute, subject, isElement: true)
+            else { continue }
+            let needsValue = !type.contains("=") && !type.hasSuffix("?")
+            fields.append(
+                "    var \(plain): \(type)"
+                    + (needsValue ? " = \(attribute.type.emptyLiteral)" : ""))
+            let list = ["\\.\(plain)"] + Self.argument(options) + arguments
+            elements.append("        CompositeElement(\(list.joined(separator: ", "))),")
+        }
+        let body = fields + elements
+        if let known = structs[body] { return known }
+        let last = path.split(separator: ".").last.map(String.init) ?? path
+        let name = names.takeTypeName(
+            compositeNames["\(entity.name).\(path)"]
+                ?? last.prefix(1).uppercased() + last.dropFirst())
+        structs[body] = name
+        lines += ["", "struct \(name): CompositeAttribute {"] + fields
+        lines += ["", "    static let elements: [CompositeElement<\(name)>] = ["] + elements
+        lines += ["    ]", "}"]
+        return name
     }
 }

@@ -4,12 +4,13 @@ import Foundation
 /// The names of a model in Swift.
 struct SwiftNames {
     private var classNames: [String: String] = [:]
+    private var taken: Set<String>
 
     /// Gives every entity a class: the one that its model names, or else one with its own name.
     init(of reading: ModelReading) {
         var counts: [String: Int] = [:]
         for name in reading.classNames.values { counts[name, default: 0] += 1 }
-        var taken = Self.typeNames
+        taken = Self.typeNames
         for entity in reading.model.entities {
             let named = reading.classNames[entity.name].flatMap {
                 counts[$0] == 1 && Self.isIdentifier($0) ? $0 : nil
@@ -19,6 +20,14 @@ struct SwiftNames {
             taken.insert(name)
             classNames[entity.name] = name
         }
+    }
+
+    /// A name for one more type: the one asked for, or one that begins like it.
+    mutating func takeTypeName(_ wanted: String) -> String {
+        var name = Self.isIdentifier(wanted) ? wanted : "Parts"
+        while taken.contains(name) || Self.keywords.contains(name) { name += "Value" }
+        taken.insert(name)
+        return name
     }
 
     func className(of entity: String) -> String {
@@ -64,7 +73,8 @@ struct SwiftNames {
 
     /// What the classes use themselves.
     private static let typeNames: Set<String> = [
-        "Any", "Array", "Attribute", "Bool", "Data", "Date", "Daybook", "Decimal", "Double",
+        "Any", "Array", "Attribute", "Bool", "Composite", "CompositeAttribute",
+        "CompositeElement", "Data", "Date", "Daybook", "Decimal", "Double",
         "Float",
         "Foundation", "Int16", "Int32", "Int64", "ManagedObject", "Optional", "Protocol",
         "Relationship", "Self", "Set", "String", "Swift", "Transient", "Type", "URL", "UUID",
@@ -105,6 +115,20 @@ extension AttributeType {
         case .uuid: "UUID"
         case .url: "URL"
         case .codable: nil
+        }
+    }
+
+    /// A value for a property that has one and is not told which.
+    var emptyLiteral: String {
+        switch self {
+        case .bool: "false"
+        case .int16, .int32, .int64, .float, .double, .decimal: "0"
+        case .string: "\"\""
+        case .data: "Data()"
+        case .date: "Date(timeIntervalSinceReferenceDate: 0)"
+        case .uuid: "UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))"
+        // A mandatory URL without a default value is optional, and coded values have no type.
+        case .url, .codable: "nil"
         }
     }
 

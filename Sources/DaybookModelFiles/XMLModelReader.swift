@@ -11,7 +11,8 @@ struct XMLModelReader {
     static func model(in root: XMLNode) throws(ModelFileError) -> XcodeModel {
         guard root.name == "model" else {
             throw ModelFileError(
-                "Its outermost element is '\(root.name)' and not 'model': it is no model of Xcode.")
+                "Its outermost element is '\(root.name)' and not 'model': it is not an Xcode model."
+            )
         }
         var reader = XMLModelReader()
         for child in root.children { reader.read(child) }
@@ -33,6 +34,16 @@ struct XMLModelReader {
                 ))
         case "fetchRequest":
             model.remarks.append(XcodeModel.remark(ofFetchRequest: node.text("name") ?? ""))
+        case "composite":
+            guard let name = name(of: node) else { return }
+            for child in node.children {
+                guard child.name == "attribute" else {
+                    if child.name != "userInfo" { remark(child, in: "'\(name)'") }
+                    continue
+                }
+                guard let element = self.name(of: child) else { continue }
+                model.composites[name, default: []].append(attribute(child, element))
+            }
         case "elements":
             break  // Where entities stand in the editor.
         default:
@@ -76,8 +87,10 @@ struct XMLModelReader {
     }
 
     private func attribute(_ node: XMLNode, _ name: String) -> XcodeAttribute {
-        XcodeAttribute(
-            name: name, type: XcodeType(named: node.text("attributeType") ?? "Undefined"),
+        let type = XcodeType(named: node.text("attributeType") ?? "Undefined")
+        let isComposite = if case .composite = type { true } else { false }
+        return XcodeAttribute(
+            name: name, type: isComposite ? .composite(node.text("elementName")) : type,
             isOptional: node.says("optional"), isTransient: node.says("transient"),
             isIndexed: node.says("indexed"),
             keepsDataOutside: node.says("allowsExternalBinaryDataStorage"),
@@ -191,7 +204,7 @@ extension XcodeType {
         case "UUID": self = .plain(.uuid)
         case "URI": self = .plain(.url)
         case "Transformable": self = .transformable
-        case "Composite": self = .composite
+        case "Composite": self = .composite(nil)
         case "Undefined", "Object ID", "ObjectID": self = .unstored
         default: self = .unknown(name)
         }

@@ -5,6 +5,8 @@ import DaybookObjectModel
 struct XcodeModel {
     var entities: [XcodeEntity] = []
     var configurations: [XcodeConfiguration] = []
+    /// The elements of composite attributes, by the name that the attributes give.
+    var composites: [String: [XcodeAttribute]] = [:]
     /// What the file has and no model of Daybook can say: a sentence for each.
     var remarks: [String] = []
 }
@@ -73,8 +75,8 @@ enum XcodeType {
     case plain(AttributeType)
     /// A value that a transformer turns into data.
     case transformable
-    /// Several values under one name.
-    case composite
+    /// Several values under one name: what the model calls the kind of them, where it says so.
+    case composite(String?)
     /// Nothing that is stored: a value without a type, or an object's identifier.
     case unstored
     /// A type that is not known here.

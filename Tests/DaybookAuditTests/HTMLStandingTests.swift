@@ -116,7 +116,8 @@ import Testing
             refusal("nonsense\n", nil)?.hasPrefix("The checkpoint cannot be used: The note") == true
         )
         #expect(
-            refusal(checkpoint, "a+b")?.hasPrefix("The key cannot be used: The verifier key")
+            refusal(checkpoint, "a+b")?.hasPrefix(
+                "The key cannot be used: This is not a verifier key")
                 == true)
         #expect(
             refusal(nil, "\(key.verifierKey)")

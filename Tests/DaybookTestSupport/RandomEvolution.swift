@@ -35,7 +35,9 @@ package struct RandomEvolution {
         let reusable = freeNames.filter { $0.hasPrefix(prefix) && !taken.contains($0) }
         if oneIn(3), let name = pick(reusable) { return name }
         lastName += 1
-        return "\(prefix)\(lastName)"
+        // Every third attribute is the element of a composite attribute.
+        let isElement = prefix == "a" && lastName.isMultiple(of: 3)
+        return "\(prefix)\(lastName)\(isElement ? ".x" : "")"
     }
 
     // MARK: - Models

@@ -116,6 +116,48 @@ import Testing
     }
 }
 
+/// The example of composite attributes.
+@Suite struct CompositeExampleTests {
+    // example
+    struct Address: CompositeAttribute {
+        var street = ""
+        var city: String?
+
+        static let elements: [CompositeElement<Address>] = [
+            CompositeElement(\.street), CompositeElement(\.city, .indexed),
+        ]
+    }
+
+    final class Person: ManagedObject {
+        @Attribute var name: String = ""
+        @Composite var home = Address()
+        @Composite var work: Address?
+    }
+    // end of example
+
+    @MainActor @Test func `the elements of the page are found, and change one by one`() throws {
+        let folder = try TemporaryDirectory()
+        let container = try PersistentContainer(
+            folder.url.appendingPathComponent("people.daybook"), model: [Person.self])
+        let context = container.viewContext
+        let ada = Person(context: context)
+        ada.home.city = "Bern"
+        ada.work = Address()
+        try context.save()
+
+        // example, continued
+        let fromBern = FetchRequest<Person>(where: \.home.city == "Bern")
+        let sameAsText = FetchRequest<Person>(where: Condition("home.city == 'Bern'"))
+        // end of example
+
+        #expect(try context.fetch(fromBern) == [ada])
+        #expect(try context.fetch(sameAsText) == [ada])
+        ada.home.city = "Basel"
+        #expect(ada.changedValues().keys.sorted() == ["home.city"])
+        #expect(ada.work?.street == "")
+    }
+}
+
 /// The example of derived attributes.
 @Suite struct DerivedExampleTests {
     // example

@@ -7,8 +7,8 @@ import Testing
 
 /// The classes that are written for models of Xcode, in use.
 ///
-/// The files `GamesClasses.swift` and `EverythingClasses.swift` of this folder are what is written, to
-/// the letter, after one line for the formatter.
+/// The files `GamesClasses.swift`, `EverythingClasses.swift` and `PlacesClasses.swift` of this folder are
+/// what is written, to the letter, after one line for the formatter.
 @Suite struct ModelFileClassesTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
 
@@ -16,10 +16,10 @@ import Testing
         "Games": [
             AnyCollection.self, GLFolder.self, GLGame.self, Picture.self, GLSmartCollection.self,
         ],
-        "Everything": [Base.self, Thing.self],
+        "Everything": [Base.self, Thing.self], "Places": [Guest.self],
     ]
 
-    @Test(arguments: ["Games", "Everything"])
+    @Test(arguments: ["Games", "Everything", "Places"])
     func `the classes that are written declare the model that was read`(name: String) throws {
         let path = Fixture.folder.appending(path: "models-from-xcode/\(name).xcdatamodel").path
         let reading = try ModelFile(at: path).read()

@@ -307,7 +307,7 @@ import Testing
                 == ["It is an archive of 'NSArray' and not of 'NSManagedObjectModel'."])
         #expect(
             ReadModel.problems { try ReadModel.file(list) }
-                == ["It is a property list, but no keyed archive with a root."])
+                == ["It is a property list, but not a keyed archive with a root."])
     }
 
     @Test func `an object that is named over and over is refused`() throws {

@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("<a/>", "Its outermost element is 'a' and not 'model': it is no model of Xcode."),
+        ("<a/>", "Its outermost element is 'a' and not 'model': it is not an Xcode model."),
         ("", "It is not well-formed XML: the mistake is in line"),
         (
             "<model>\n<entity name=\"A\">\n</model>",

@@ -315,7 +315,6 @@ import Testing
             reading.remarks.map(\.firstPart) == [
                 "'Thing.recent' is a fetched property and is left out",
                 "The fetch request 'AllThings' is left out",
-                "The element 'composite' 'Address' of the model is left out",
                 "'Thing.address' is a composite attribute and is left out",
                 "'Thing.anything' has no type that could be stored and is left out. Use a property of "
                     + "the class.",

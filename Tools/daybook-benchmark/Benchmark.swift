@@ -82,6 +82,9 @@ struct Benchmark {
             Migrating(letter: "i'", change: .attribute, count: scale.migrated),
             Migrating(letter: "n", change: .index, count: scale.migrated),
             OlderRows(count: scale.objects),
+            IdleOpening(count: scale.openingMany),
+            IdleOpeningRatio(letter: "t'", manner: .policy, count: scale.openingMany),
+            IdleOpeningRatio(letter: "t''", manner: .plan, count: scale.openingMany),
         ]
         let start = all.firstIndex { $0.letter == options.first } ?? 0
         let end = all.firstIndex { $0.letter == options.last } ?? all.count - 1

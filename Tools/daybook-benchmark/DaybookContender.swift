@@ -193,6 +193,22 @@ final class DaybookContender: Contender {
     private static let closed = PeerFailure("open", "the store was closed")
 }
 
+extension DaybookContender: OpensIdly {
+    static func openIdly(_ folder: URL) throws {
+        var options = PersistentStoreOptions()
+        options.migration = .automatic
+        try open(folder, options)
+    }
+
+    /// Opens and closes the store in a folder.
+    static func open(_ folder: URL, _ options: PersistentStoreOptions) throws {
+        let container = try PersistentContainer(
+            folder.appendingPathComponent("contacts.daybook"), model: [Contact.self],
+            options: options)
+        withExtendedLifetime(container) {}
+    }
+}
+
 extension DaybookContender: Migrates {
     static func migrate(_ folder: URL, _ change: ModelChange, _ number: Int) throws -> Double {
         let model = try model(after: change, number)

@@ -150,7 +150,7 @@ struct Options: Sendable {
                             DaybookContender.name, LMDBContender.name, SQLiteContender.name,
                         ]))
             case "--from":
-                first = try Self.value(of: word, &rest, among: ["i", "i'", "k", "l"])
+                first = try Self.value(of: word, &rest, among: ["i", "i'", "k", "l", "n", "t"])
             case "--until":
                 last = try Self.value(
                     of: word, &rest, among: Self.letters)
@@ -166,6 +166,7 @@ struct Options: Sendable {
     private static let letters = [
         "a", "a8", "b", "b'", "f", "c", "c1", "c'", "c''", "h", "h'", "k", "k'", "d", "e", "f'",
         "g", "g'", "v", "r", "j", "i", "i'", "n", "l",
+        "t", "t'", "t''",
     ]
 
     private static func text(

@@ -51,7 +51,7 @@ final class CoreDataFile {
         }
         guard columns["Z_PRIMARYKEY"] != nil, columns["Z_METADATA"] != nil else {
             throw CoreDataError(
-                "'\(path)' is no Core Data store: it has no tables Z_PRIMARYKEY and Z_METADATA.")
+                "'\(path)' is not a Core Data store: it has no tables Z_PRIMARYKEY and Z_METADATA.")
         }
     }
 

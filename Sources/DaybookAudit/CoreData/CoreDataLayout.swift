@@ -133,6 +133,13 @@ struct CoreDataLayout {
             problems.append(
                 "'\(entity.name)' inherits from another entity in the store than in the model.")
         }
+        let composites = schema.declared(by: entity).compactMap(\.name.compositeNames.first)
+        for name in Set(composites).sorted() {
+            problems.append(
+                "'\(entity.name).\(name)' is a composite attribute: in which columns Core Data keeps its "
+                    + "elements is not known here. Leave it out of the model, import with "
+                    + "'--ignore-unknown', and add it to the new store with 'daybook migrate'.")
+        }
         let table = table(of: entity)
         guard let present = file.columns[table] else {
             if parent == nil {
@@ -143,7 +150,7 @@ struct CoreDataLayout {
         for name in ["Z_PK", "Z_ENT"] where parent == nil && !present.contains(name) {
             problems.append("Table \(table) has no column \(name).")
         }
-        for property in schema.declared(by: entity) {
+        for property in schema.declared(by: entity) where !property.name.contains(".") {
             check(property, of: entity, table, present)
         }
         let line = schema.line(of: entity).map(\.name)

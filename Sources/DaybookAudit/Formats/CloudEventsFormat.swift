@@ -38,7 +38,7 @@ public struct CloudEventsFormat: AuditFormat {
         let source = scope.options.source ?? "urn:uuid:\(store)"
         guard source.isReference else {
             throw AuditFormatError(
-                "'\(source)' is not a URI reference, as CloudEvents want for the source: "
+                "'\(source)' is not a URI reference, which CloudEvents needs as the source: "
                     + "'https://example.org/store' would be one.")
         }
         return CloudEventsEncoder(source: source, store: store)

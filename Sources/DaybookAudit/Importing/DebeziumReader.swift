@@ -50,7 +50,7 @@ package struct DebeziumReader: Sendable {
             if names.contains("status"), names.contains("id") { return nil }
             if names.contains("ddl") || names.contains("tableChanges") {
                 throw JSONError(
-                    "a change of tables is no change of rows: leave it out, and see that the model "
+                    "a change of tables is not a change of rows: leave it out, and see that the model "
                         + "has what follows.", at: "ddl")
             }
             throw JSONError(

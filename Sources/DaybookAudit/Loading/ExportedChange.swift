@@ -22,7 +22,7 @@ struct ExportedChange {
         let name = try members.required("object", read: .text)
         object = try Self.object(name, at: "object", in: schema)
         guard let entity = schema.entity(object.entity) else {
-            throw JSONError("'\(name)' is of no entity of the model.", at: "object")
+            throw JSONError("'\(name)' belongs to no entity of the model.", at: "object")
         }
         self.entity = entity
         let entityName = try members.required("entity", read: .text)
@@ -128,7 +128,7 @@ struct ExportedChange {
                 let property = try property(member.name, at: side)
                 guard property.isStoredToMany else {
                     throw JSONError(
-                        "it is no list that is kept with '\(entity.name)'.", at: location)
+                        "it is not a list that is kept with '\(entity.name)'.", at: location)
                 }
                 guard case .array(let list) = member.value else {
                     throw JSONError("a list was expected, not \(member.value.noun).", at: location)

@@ -92,7 +92,7 @@ package final class StoreLoader {
         guard entry.model != nil || !entry.changes.isEmpty else {
             throw ExportError(
                 .mismatch, line: line,
-                "Entry \(entry.sequence) changes nothing, as no entry of a store does. The export "
+                "Entry \(entry.sequence) changes nothing, but every entry of a store does. The export "
                     + "was altered after it was made.")
         }
         do {

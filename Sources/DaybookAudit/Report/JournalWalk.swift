@@ -54,7 +54,7 @@ struct JournalWalk: Sendable {
     /// The reason why the journal does not fit a checkpoint of the requested size; nil if it fits.
     func flaw(of checkpoint: Checkpoint) -> String? {
         guard checkpoint.size <= head.rawValue else {
-            return "The journal was cut off or put back: the checkpoint is of "
+            return "The journal was cut off or rolled back: the checkpoint is of "
                 + "\(checkpoint.size.grouped) entries, and there are \(head.rawValue.grouped)."
         }
         guard earlierRoot == checkpoint.root else {

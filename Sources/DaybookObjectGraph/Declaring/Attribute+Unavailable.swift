@@ -51,6 +51,18 @@ extension Attribute {
         stop("This initializer is unavailable.")
     }
 
+    /// A struct of several attributes is a composite attribute.
+    @available(
+        *, unavailable,
+        message:
+            "a CompositeAttribute is declared with @Composite, as in '@Composite var home = Address()'"
+    )
+    public init(
+        wrappedValue: @autoclosure () -> Value, _ options: @autoclosure () -> AttributeOptions = []
+    ) where Value: CompositeAttribute {
+        stop("This initializer is unavailable.")
+    }
+
     /// An object is held by a relationship.
     @available(*, unavailable, message: "a property that leads to an object is a @Relationship")
     public init<Wrapped: ManagedObject>(

@@ -16,6 +16,8 @@ final class EntityBinding {
     let isPrototype: Bool
     // Unchecked because each use of a property would pay for the check; a look-up calls no other code.
     @exclusivity(unchecked) var slots = KeyPathSlots()
+    /// The slots of the elements of composite attributes, which ``slots`` has the indices of.
+    var composites: [[Int]] = []
     /// Whether reads inside `withObservationTracking` are detected.
     var isWatched: Bool
     /// The rows that objects share with other contexts; nil where they share none.

@@ -13,6 +13,11 @@ extension GraphEntity {
         switch meaning(of: keyPath) {
         case .properties(let names), .identifier(after: let names):
             return try filterPath(named: names, in: schema)
+        case .composite(_, let elements):
+            throw QueryError(
+                "A key path of '\(self.schema.name)' leads to a composite attribute, so no condition or "
+                    + "order can be made of it: go on to one of its elements, such as "
+                    + "'\(elements.first?.name ?? "")'.")
         case .computed(reading: []):
             throw QueryError(
                 "A key path of '\(self.schema.name)' leads to nothing that the model has, so no "
@@ -41,19 +46,18 @@ extension GraphEntity {
     ) throws(QueryError) -> FilterPath {
         var steps: [SchemaProperty] = []
         var current: SchemaEntity? = self.schema
-        for name in names {
+        var rest = names[...]
+        while let name = rest.first {
             guard let entity = current else {
                 throw QueryError(
                     "'\(steps.last?.name ?? "")' is an attribute and has no property '\(name)'.")
             }
-            guard let property = entity.property(named: name) else {
-                let suggestion = name.suggestion(among: entity.properties.map(\.name))
-                throw QueryError(
-                    "'\(entity.name)' has no property '\(name)'"
-                        + (suggestion.isEmpty ? "." : suggestion))
+            guard let (property, count) = entity.property(at: rest) else {
+                throw entity.unknownProperty(at: rest)
             }
             steps.append(property)
             current = property.end.flatMap { schema.entity($0.destination) }
+            rest = rest.dropFirst(count)
         }
         return FilterPath(steps)
     }

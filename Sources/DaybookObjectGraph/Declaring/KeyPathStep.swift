@@ -5,6 +5,8 @@ enum KeyPathStep: Equatable {
     /// A property with a getter. Two steps with the same identity run the same getter, wherever
     /// their key paths start.
     case property(PropertyIdentity)
+    /// A field of a struct, by its offset.
+    case field(UInt)
     /// `?` or `!`, or the optional that a `?` makes of what lies behind it.
     case unwrapping
     /// Anything that is not a declared property.
@@ -29,10 +31,16 @@ enum KeyPathStep: Equatable {
         }
     }
 
+    /// The steps of a key path without those that unwrap optionals.
+    static func properties(of keyPath: AnyKeyPath) -> [KeyPathStep] {
+        steps(of: keyPath).filter { $0 != .unwrapping }
+    }
+
     private init(_ step: key_path_step) {
         switch step.kind {
         case Int32(key_path_step_computed.rawValue):
             self = .property(PropertyIdentity(kind: step.identity_kind, number: step.identity))
+        case Int32(key_path_step_field.rawValue): self = .field(step.identity)
         case Int32(key_path_step_optional.rawValue): self = .unwrapping
         default: self = .other
         }

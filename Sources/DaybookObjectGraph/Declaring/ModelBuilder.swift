@@ -32,6 +32,8 @@ struct ModelBuilder {
                 switch definition.kind {
                 case .attribute(var attribute):
                     attribute.name = definition.name
+                    attribute.renamingIdentifier =
+                        definition.earlierName ?? attribute.renamingIdentifier
                     attribute.defaultValue = modelDefault(of: definition, attribute)
                     entities[index].attributes.append(attribute)
                 case .relationship(var relationship, let destination):
@@ -39,6 +41,7 @@ struct ModelBuilder {
                     relationship.destinationName = destination.entityName
                     relationship.inverseName = inverseName(of: definition, entities[index].name)
                     entities[index].relationships.append(relationship)
+                case .composite: break  // Its elements are among the definitions.
                 }
             }
         }
@@ -83,6 +86,13 @@ struct ModelBuilder {
     private func problem(of definition: PropertyDefinition, in entityName: String) -> String? {
         let path = "'\(entityName).\(definition.name)'"
         switch definition.kind {
+        case .composite(let form, _, let gathered):
+            let paths = form.leaves.map(\.path)
+            let unknown = gathered.keys.filter { !paths.contains($0) }.sorted().map {
+                "\(path) gathers '\($0)', which is no element."
+            }
+            let problems = form.problems + unknown
+            return problems.isEmpty ? nil : problems.joined(separator: " ")
         case .attribute(let attribute):
             if let expression = definition.unknownDerivation {
                 return "\(path) is derived from '\(expression)', which is no expression. There are "
@@ -192,6 +202,7 @@ struct ModelBuilder {
                     let definition = prototype.definition(property.ordinal)
                 {
                     found.append(definition)
+                    found += definition.elements
                 }
             }
             mirror = current.superclassMirror

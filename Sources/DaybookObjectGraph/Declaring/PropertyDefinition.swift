@@ -9,6 +9,8 @@ final class PropertyDefinition {
     enum Kind {
         case attribute(AttributeDescription)
         case relationship(RelationshipDescription, destination: ManagedObject.Type)
+        /// The attributes of ``PropertyDefinition/elements`` together.
+        case composite(CompositeForm, renamed: String?, gathering: [String: String])
     }
 
     /// How a relationship's declaration names the property at the other end.
@@ -27,8 +29,14 @@ final class PropertyDefinition {
     let unknownDerivation: String?
     /// The property at the other end; nil when the declaration does not name it.
     let inverse: Inverse?
+    /// The definitions of the attributes that a composite attribute consists of.
+    let elements: [PropertyDefinition]
+    /// The name of the attribute before, where only its composite attribute knows.
+    private(set) var earlierName: String?
     /// The wrapper's name in the class, set by the model builder.
-    var name = ""
+    var name = "" {
+        didSet { nameElements() }
+    }
 
     init(
         _ kind: Kind, form: AttributeForm, isRequired: Bool = false,
@@ -39,6 +47,7 @@ final class PropertyDefinition {
         self.isRequired = isRequired
         self.unknownDerivation = unknownDerivation
         inverse = nil
+        elements = []
     }
 
     init(_ kind: Kind, inverse: Inverse?) {
@@ -47,6 +56,31 @@ final class PropertyDefinition {
         form = nil
         isRequired = false
         unknownDerivation = nil
+        elements = []
+    }
+
+    init(
+        compositeOf elements: [PropertyDefinition], _ form: CompositeForm,
+        renamed earlierName: String?, gathering gathered: [String: String]
+    ) {
+        kind = .composite(form, renamed: earlierName, gathering: gathered)
+        self.elements = elements
+        self.form = nil
+        inverse = nil
+        isRequired = false
+        unknownDerivation = nil
+    }
+
+    /// Names the elements after the composite attribute.
+    private func nameElements() {
+        guard case .composite(let form, let earlier, let gathered) = kind else { return }
+        for (element, leaf) in zip(elements, form.leaves) {
+            element.name = "\(name).\(leaf.path)"
+            let isRenamed = earlier != nil || leaf.earlierPath != nil
+            element.earlierName =
+                gathered[leaf.path]
+                ?? (isRenamed ? "\(earlier ?? name).\(leaf.earlierPath ?? leaf.path)" : nil)
+        }
     }
 }
 
@@ -69,7 +103,7 @@ final class DefinitionList {
 
     /// The declaration of a property.
     func named(_ name: String) -> PropertyDefinition? {
-        definitions.first { $0.name == name }
+        definitions.lazy.flatMap { [$0] + $0.elements }.first { $0.name == name }
     }
 
     func append(_ definition: PropertyDefinition) -> DefinitionOrdinal {

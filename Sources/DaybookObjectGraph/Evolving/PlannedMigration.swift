@@ -8,6 +8,7 @@ struct PlannedMigration {
     private let plan: any SchemaMigrationPlan.Type
     private let url: URL
     private let options: PersistentStoreOptions
+    private let model: ManagedObjectModel
     /// The model that the store is to have, as a version keeps it.
     private let wanted: ManagedObjectModel
 
@@ -17,8 +18,10 @@ struct PlannedMigration {
     ) {
         self.plan = plan
         self.url = url
+        self.model = model
         wanted = model.versioned
         var plain = PersistentStoreOptions()
+        plain.migration = options.migration
         plain.durability = options.durability
         plain.lockTimeout = options.lockTimeout
         plain.isUntrusted = options.isUntrusted
@@ -27,62 +30,82 @@ struct PlannedMigration {
         self.options = plain
     }
 
-    /// Takes all stages that are left. Each is durable before the next begins.
+    /// Opens the store when all stages that are left have been taken. Each is durable before the next
+    /// begins.
     ///
-    /// A store that has had the wanted model is left alone: the program is an older one then.
+    /// A store that has had the program's model is left alone: the program is an older one then.
     ///
     /// - Throws: ``ModelError`` when the plan does not hold together; ``StoreError`` with code
     ///   `modelMismatch` when the store has no version of the plan; with `conflict` when others kept saving
     ///   while a stage was taken; what a stage throws. The store has the version before that stage then.
-    func run() throws {
+    func open() throws -> Store {
         try plan.check()
         var attempt = 1
-        while let stage = try nextStage() {
-            do {
-                try using(try openStore()) { try take(stage, on: $0) }
-                attempt = 1
-            } catch let error as StoreError
-                where error.code == .conflict && attempt < stage.maxAttempts
-            {
-                attempt += 1
+        while true {
+            let store = try Store.open(at: url.path, options: options.storeOptions)
+            switch try closing(store, onlyIfItThrows: { try place(of: store) }) {
+            case .end:
+                try closing(store, onlyIfItThrows: store.buildIndexesNow)
+                return store
+            case .beyond:
+                try store.close()
+                return try Store.open(at: url.path, model: model, options: options.storeOptions)
+            case .before(let stage):
+                do {
+                    try using(store) { try take(stage, on: $0) }
+                    attempt = 1
+                } catch let error as StoreError
+                    where error.code == .conflict && attempt < stage.maxAttempts
+                {
+                    attempt += 1
+                }
             }
         }
     }
 
     // MARK: - The way
 
-    /// The stage that leads on from the version that the store has; nil when it has come to its end.
-    private func nextStage() throws -> MigrationStage? {
-        try using(try openStore()) { store in
-            let model = store.schema.model
-            if try model == wanted || store.hasHad(wanted) { return nil }
-            let versions = try plan.versions()
-            guard versions.last?.model.versioned == wanted else {
-                throw StoreError.planLeadsElsewhere(plan)
-            }
-            guard let version = versions.first(where: { $0.model.versioned == model }) else {
-                throw StoreError.notInPlan(url, model, plan, versions)
-            }
-            return plan.stage(from: version.schema)
-        }
+    /// Where a store is on the way.
+    private enum Place {
+        case before(MigrationStage)
+        /// It has the program's model.
+        case end
+        /// It had that once.
+        case beyond
     }
 
-    private func openStore() throws -> Store {
-        try Store.open(at: url.path, options: options.storeOptions)
+    private func place(of store: Store) throws -> Place {
+        if store.schema.model == wanted { return .end }
+        if try store.hasHad(wanted) { return .beyond }
+        let versions = try plan.versions()
+        guard versions.last?.model.versioned == wanted else {
+            throw StoreError.planLeadsElsewhere(plan)
+        }
+        guard let version = versions.first(where: { $0.model.versioned == store.schema.model }),
+            let stage = plan.stage(from: version.schema)
+        else { throw StoreError.notInPlan(url, store.schema.model, plan, versions) }
+        return .before(stage)
+    }
+
+    /// Runs `body`, and closes a store if that throws.
+    private func closing<Result>(
+        _ store: Store, onlyIfItThrows body: () throws -> Result
+    ) throws -> Result {
+        do {
+            return try body()
+        } catch {
+            store.closeQuietly()
+            throw error
+        }
     }
 
     /// Runs `body` with a store, and closes it.
     private func using<Result>(
         _ store: Store, _ body: (Store) throws -> Result
     ) throws -> Result {
-        do {
-            let result = try body(store)
-            try store.close()
-            return result
-        } catch {
-            store.closeQuietly()
-            throw error
-        }
+        let result = try closing(store, onlyIfItThrows: { try body(store) })
+        try store.close()
+        return result
     }
 
     // MARK: - One stage
@@ -91,8 +114,6 @@ struct PlannedMigration {
         let (before, after) = (
             try PlannedVersion(stage.fromVersion), try PlannedVersion(stage.toVersion)
         )
-        // Another program may have taken the stage meanwhile.
-        guard store.schema.model == before.model.versioned else { return }
         switch stage.work {
         case .lightweight:
             _ = try store.migrate(

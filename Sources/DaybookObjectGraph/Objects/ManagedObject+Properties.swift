@@ -141,8 +141,11 @@ extension ManagedObject {
     /// on, according to the model; coded values are `Data`. A value that the declared type cannot
     /// represent (``UnreadableValue``) is returned as it is stored.
     ///
+    /// A composite attribute is a dictionary of the elements that have a value, and nil when none has.
+    ///
     /// - Precondition: The entity has a property of that name.
     public func value(forKey key: String) -> Any? {
+        if binding.schema.isComposite(key) { return compositeValue(key) }
         let property = property(named: key)
         guard let relationship = property.relationship else {
             let stored = storedValue(forKey: key)
@@ -159,9 +162,12 @@ extension ManagedObject {
     /// Sets a property by its name: an attribute to a value of its type, a to-one relationship to a
     /// ``ManagedObject``, a to-many to an array or set of them; nil clears any of them.
     ///
+    /// A composite attribute takes its struct, or a dictionary: elements that are not in it are cleared.
+    ///
     /// - Precondition: The entity has a property of that name, which is not derived, and the value is of
     ///   its type.
     public func setValue(_ value: Any?, forKey key: String) {
+        if binding.schema.isComposite(key) { return setCompositeValue(value, of: key) }
         if property(named: key).relationship != nil {
             switch value {
             case nil: setRelatedObjects([], forKey: key)

@@ -235,7 +235,7 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
         positions[store.number]?.pinned = position.pinned
         do {
             try store.store.entries(from: position.base.next, through: target) { entry in
-                if position.ownEntries.remove(entry.sequence) == nil {
+                if !position.ownEntries.remove(entry.sequence) {
                     // A program with another model may have saved it.
                     let schema = store.store.schema
                     try body(

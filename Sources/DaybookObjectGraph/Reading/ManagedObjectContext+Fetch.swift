@@ -163,12 +163,20 @@ extension ManagedObjectContext {
         switch try plan(request, for: targets.first ?? none) {
         case .query(let query):
             let plan = FilterPlan(query.filter)
-            if case .index(let property, _) = plan.access,
-                try targets.contains(where: { try $0.store?.store.isPending(property) == true })
-            {
-                return "all objects are read: the index of '\(property.name)' is being built"
+            let explanation = plan.explanation(in: coordinator.model.schema)
+            guard let property = plan.index else { return explanation }
+            let reason: String
+            if parentStore.isHeld {
+                reason = "the index of '\(property.name)' has only what is there now"
+            } else if try targets.contains(where: {
+                try $0.store?.store.isPending(property) == true
+            }) {
+                reason = "the index of '\(property.name)' is being built"
+            } else {
+                return explanation
             }
-            return plan.explanation(in: coordinator.model.schema)
+            if case .index = plan.access { return "all objects are read: \(reason)" }
+            return "\(explanation); \(reason), so all objects there are read"
         case .memory(let reason):
             return "Every object of '\(request.entityName)' is read and the predicate evaluated in "
                 + "memory, because no filter stands for \(reason)."

@@ -16,10 +16,10 @@ extension ManagedObjectContext {
 
     /// An object's stored values as the context sees them.
     func currentRow(of id: GraphID) throws -> Row? {
-        guard let object = registry[id], !object.isFault else {
-            return try underlyingRow(of: id)
-        }
+        guard let object = registry[id] else { return try underlyingRow(of: id) }
+        // What was found gone stays gone for children, whether it had been read or not.
         guard !object.isDeleted else { return nil }
+        if object.isFault { return try underlyingRow(of: id) }
         if let packed = object.packed, packed.since.rawValue == object.since { return Row(packed) }
         return Row(
             since: SequenceNumber(rawValue: object.since),

@@ -14,6 +14,8 @@ enum Lowered {
     case values([Value])
     /// The objects at the end of a path, and their entity.
     case path(FilterPath, GraphEntity)
+    /// A composite attribute of the object at the end of a path, and what is in it.
+    case composite(FilterPath, GraphEntity, [CompositeElementPath])
     /// Nil, where a comparison expects a value.
     case null
 }
@@ -21,7 +23,14 @@ enum Lowered {
 /// The variables of a predicate: the object that each stands for.
 struct LoweringScope {
     let target: QueryTarget
-    private var bindings: [PredicateExpressions.VariableID: (path: FilterPath, entity: GraphEntity)]
+    private var bindings: [PredicateExpressions.VariableID: Binding]
+
+    /// What a variable stands for: an object, or a composite attribute of it.
+    struct Binding {
+        var path: FilterPath
+        let entity: GraphEntity
+        var elements: [CompositeElementPath] = []
+    }
 
     init(_ target: QueryTarget) {
         self.target = target
@@ -30,17 +39,15 @@ struct LoweringScope {
 
     var model: GraphModel { target.model }
 
-    subscript(variable: PredicateExpressions.VariableID) -> (path: FilterPath, entity: GraphEntity)?
-    {
-        bindings[variable]
-    }
+    subscript(variable: PredicateExpressions.VariableID) -> Binding? { bindings[variable] }
 
     /// The same scope with a variable for the object at the end of a path.
     func binding(
-        _ variable: PredicateExpressions.VariableID, to path: FilterPath, _ entity: GraphEntity
+        _ variable: PredicateExpressions.VariableID, to path: FilterPath, _ entity: GraphEntity,
+        _ elements: [CompositeElementPath] = []
     ) -> LoweringScope {
         var scope = self
-        scope.bindings[variable] = (path, entity)
+        scope.bindings[variable] = Binding(path: path, entity: entity, elements: elements)
         return scope
     }
 
@@ -51,9 +58,9 @@ struct LoweringScope {
     ) -> LoweringScope {
         var scope = self
         for (other, binding) in bindings {
-            scope.bindings[other] = (binding.path.fromInside, binding.entity)
+            scope.bindings[other]?.path = binding.path.fromInside
         }
-        scope.bindings[variable] = (FilterPath(), entity)
+        scope.bindings[variable] = Binding(path: FilterPath(), entity: entity)
         return scope
     }
 }
@@ -118,7 +125,9 @@ private func compare(
 extension PredicateExpressions.Variable: LowerableExpression {
     func lowered(_ scope: LoweringScope) throws -> Lowered {
         guard let binding = scope[key] else { throw NotLowerable(expression: "a variable") }
-        return .path(binding.path, binding.entity)
+        return binding.elements.isEmpty
+            ? .path(binding.path, binding.entity)
+            : .composite(binding.path, binding.entity, binding.elements)
     }
 }
 
@@ -145,8 +154,17 @@ extension PredicateExpressions.NilLiteral: LowerableExpression {
 
 extension PredicateExpressions.KeyPath: LowerableExpression {
     func lowered(_ scope: LoweringScope) throws -> Lowered {
-        guard case .path(let path, let entity) = try lower(root, scope) else {
-            throw NotLowerable(expression: "\(keyPath)")
+        let path: FilterPath
+        let entity: GraphEntity
+        switch try lower(root, scope) {
+        case .path(let objects, let destination): (path, entity) = (objects, destination)
+        case .composite(let path, let entity, let elements):
+            guard
+                let meaning = KeyPathProbe.meaning(
+                    of: KeyPathStep.properties(of: keyPath), among: elements, after: [])
+            else { throw NotLowerable(expression: "\(keyPath)") }
+            return try entity.lowered(meaning, after: path, "\(keyPath)", scope)
+        default: throw NotLowerable(expression: "\(keyPath)")
         }
         switch kind {
         case .collectionCount where path.isToMany:
@@ -157,24 +175,47 @@ extension PredicateExpressions.KeyPath: LowerableExpression {
                     FilterComparison(.aggregate(.count, path), .equal, .constant(.int(0)))))
         default: break
         }
-        let meaning = entity.meaning(of: keyPath)
-        if case .computed = meaning { throw NotLowerable(expression: "\(keyPath)") }
-        let steps = try entity.filterPath(keyPath, in: scope.model.schema).steps
-        let whole = FilterPath(path.steps + steps, scope: path.scope)
-        if case .identifier = meaning { return .expression(.path(whole)) }
-        guard let destination = steps.last?.end?.destination else {
-            return .expression(.path(whole))
+        return try entity.lowered(
+            entity.meaning(of: keyPath), after: path, "\(keyPath)", scope)
+    }
+}
+
+extension GraphEntity {
+    /// What a key path leads to from the objects at the end of a path.
+    fileprivate func lowered(
+        _ meaning: KeyPathMeaning, after path: FilterPath, _ expression: String,
+        _ scope: LoweringScope
+    ) throws -> Lowered {
+        let names: [String]
+        switch meaning {
+        case .properties(let found), .identifier(after: let found), .composite(after: let found, _):
+            names = found
+        case .computed: throw NotLowerable(expression: expression)
         }
-        return .path(whole, scope.model.entity(destination))
+        let steps = try filterPath(named: names, in: scope.model.schema).steps
+        let whole = FilterPath(path.steps + steps, scope: path.scope)
+        let destination = steps.last.map { $0.end?.destination } ?? schema.number
+        switch meaning {
+        case .composite(_, let elements):
+            guard let destination else { throw NotLowerable(expression: expression) }
+            return .composite(whole, scope.model.entity(destination), elements)
+        case .properties:
+            guard let destination else { return .expression(.path(whole)) }
+            return .path(whole, scope.model.entity(destination))
+        case .identifier, .computed: return .expression(.path(whole))
+        }
     }
 }
 
 extension PredicateExpressions.OptionalFlatMap: LowerableExpression {
     func lowered(_ scope: LoweringScope) throws -> Lowered {
-        guard case .path(let path, let entity) = try lower(wrapped, scope) else {
-            throw NotLowerable(expression: "an optional chain")
+        switch try lower(wrapped, scope) {
+        case .path(let path, let entity):
+            return try lower(transform, scope.binding(variable.key, to: path, entity))
+        case .composite(let path, let entity, let elements):
+            return try lower(transform, scope.binding(variable.key, to: path, entity, elements))
+        default: throw NotLowerable(expression: "an optional chain")
         }
-        return try lower(transform, scope.binding(variable.key, to: path, entity))
     }
 }
 

@@ -4,6 +4,10 @@
 /// dictionary's hashing, which withstands hostile keys, would be the most expensive part of that. Keys
 /// are what ``GraphID/word`` gives.
 ///
+/// Measured with 200,000 consecutive keys (Swift 6.3.1, processor time for each): put 26 ns, look up 5,
+/// remove 14; the dictionary 70, 72 and 99. A fault is registered and released in 170 ns altogether, and
+/// fetched with two properties in 450, so the dictionary would cost far more than a tenth of either.
+///
 /// Looking up a key gives a *slot*, which is valid until the table changes.
 ///
 /// The functions that look up and put are inlined: a call would retain the table of an object that owns

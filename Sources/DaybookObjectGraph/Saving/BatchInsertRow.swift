@@ -57,6 +57,13 @@ public struct BatchInsertRow<Object: ManagedObject> {
 
     // MARK: - Relationships
 
+    /// Sets the elements of a composite attribute.
+    public mutating func set<Composite: CompositeValue>(
+        _ keyPath: KeyPath<Object, Composite>, to value: Composite
+    ) {
+        cells.set(CompositeWriter(value).values, ofElementsAt: keyPath)
+    }
+
     /// Makes a to-one relationship lead to a saved object, or to nothing for nil.
     public mutating func relate<Destination: ManagedObject>(
         _ keyPath: KeyPath<Object, Destination?>, to id: ManagedObjectID?
@@ -119,6 +126,14 @@ public struct BatchInsertRow<Object: ManagedObject> {
     @usableFromInline mutating func set(_ value: Value, along keyPath: AnyKeyPath) {
         guard let slot = attributeSlots[keyPath] ?? attributeSlot(of: keyPath) else { return }
         values[slot] = value
+    }
+
+    mutating func set(_ values: [Value], ofElementsAt keyPath: AnyKeyPath) {
+        guard case .composite(after: [], let elements) = entity.meaning(of: keyPath) else {
+            return refuse(
+                nil, "a key path leads to no composite attribute of '\(entity.schema.name)'")
+        }
+        for (element, value) in zip(elements, values) { self[element.name] = value }
     }
 
     /// Finds the slot of an attribute, and keeps it for the following rows.

@@ -118,9 +118,9 @@ extension PersistentStoreCoordinator {
 
     private func open(_ location: StoreLocation) throws -> Store {
         if let plan = location.options.migrationPlan, !location.options.isReadOnly {
-            let migration = PlannedMigration(
-                plan, of: location.url, to: managedObjectModel, location.options)
-            try migration.run()
+            return try PlannedMigration(
+                plan, of: location.url, to: managedObjectModel, location.options
+            ).open()
         }
         return try Store.open(
             at: location.url.path, model: managedObjectModel, options: location.options.storeOptions

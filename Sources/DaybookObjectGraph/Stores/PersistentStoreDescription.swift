@@ -14,7 +14,7 @@ public enum StoreDurability: Sendable, Hashable {
 public struct PersistentStoreOptions: Sendable, Hashable {
     /// Whether nothing may be written.
     public var isReadOnly = false
-    /// Whether the file comes from somebody who is not trusted.
+    /// Whether the file comes from an untrusted source.
     ///
     /// Reading never trusts a file. Writing does, so all its pages are checked before the first save of
     /// this program, and a damaged store is refused then. Of other files that is done only where they
@@ -28,7 +28,8 @@ public struct PersistentStoreOptions: Sendable, Hashable {
     public var indexes = IndexBuilding.immediate
     /// Told how far opening has come when it has to look at every object of an entity: to build an index,
     /// or to see whether objects fit the model. It counts objects; cancelling it ends the opening, which
-    /// throws ``StoreError`` with ``StoreError/Code/cancelled`` and leaves the store as it was.
+    /// throws ``StoreError`` with ``StoreError/Code/cancelled`` and leaves the store as it was. Each stage of
+    /// a plan counts from zero again; the stages before the one that was cancelled stay.
     public var migrationProgress: Progress?
     private var plan: PlanReference?
     /// The plan by which a store of an earlier version is brought to the program's; nil for none. Without
@@ -136,13 +137,17 @@ public struct PersistentStoreDescription: Sendable, Hashable {
     public var configuration: String?
     /// Whether nothing may be written.
     public var isReadOnly = false
-    /// Whether the file comes from somebody who is not trusted; see
+    /// Whether the file comes from an untrusted source; see
     /// ``PersistentStoreOptions/isUntrusted``.
     public var isUntrusted = false
     /// Whether a save is on the disk when it returns, or soon after.
     public var durability = StoreDurability.durable
     /// What opening may do to a store that has another model.
     public var migration = MigrationPolicy.compatible
+    /// When an index that the model wants and the store does not have is built.
+    public var indexes = IndexBuilding.immediate
+    /// Told how far opening has come; see ``PersistentStoreOptions/migrationProgress``.
+    public var migrationProgress: Progress?
     private var plan: PlanReference?
     /// The plan by which a store of an earlier version is brought to the program's; see
     /// ``PersistentStoreOptions/migrationPlan``.
@@ -180,6 +185,8 @@ public struct PersistentStoreDescription: Sendable, Hashable {
         options.isUntrusted = isUntrusted
         options.durability = durability
         options.migration = migration
+        options.indexes = indexes
+        options.migrationProgress = migrationProgress
         options.migrationPlan = migrationPlan
         options.checkpoints = checkpoints
         options.lockTimeout = lockTimeout

@@ -5,7 +5,7 @@ struct StorePosition {
     /// The entry up to which the saves of others have been merged.
     var base: SequenceNumber
     /// Entries after the base that the context saved itself.
-    var ownEntries: Set<SequenceNumber> = []
+    var ownEntries = SequenceRanges()
     /// The entry whose state the context reads; nil for the newest.
     var pinned: SequenceNumber?
 

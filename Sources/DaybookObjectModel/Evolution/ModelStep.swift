@@ -13,7 +13,7 @@ public struct ModelStep: Sendable, Hashable, CustomStringConvertible {
         case renameEntity
         /// An entity has another superentity, or none.
         case changeSuperentity
-        /// An entity becomes abstract, or is no more.
+        /// An entity becomes abstract, or concrete again.
         case changeAbstract
         /// A property is new.
         case addProperty

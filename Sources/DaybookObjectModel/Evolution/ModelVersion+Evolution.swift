@@ -23,6 +23,7 @@ extension ModelVersion {
         matching: ModelMatching = ModelMatching()
     ) throws(ModelError) -> ModelVersion {
         try model.validate()
+        let matching = matching.expanded(for: model)
         let names = ModelMatching(renamingIdentifiersOf: model).merging(matching)
         let wanted = model.versioned
         if wanted == self.model { return self }

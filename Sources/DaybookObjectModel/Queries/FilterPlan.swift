@@ -124,7 +124,18 @@ package struct FilterPlan: Sendable {
                 self.init(.objects(objects), filter, cost: Cost.object * max(1, objects.count))
                 return
             }
-            guard options.isEmpty, let property = expression.property else { return nil }
+            guard let property = expression.property else { return nil }
+            guard options.isEmpty else {
+                let texts = values.values.map { $0.foldedText(options) }
+                guard let index = property.foldedIndex, texts.allSatisfy({ $0 != nil }) else {
+                    return nil
+                }
+                let ranges = Set(texts.compactMap { $0.map { IndexRange.exactly(.string($0)) } })
+                self.init(
+                    .index(index, ranges.sorted()), filter,
+                    cost: Cost.equality * max(1, ranges.count))
+                return
+            }
             var ranges: Set<IndexRange> = []
             for value in values.values {
                 switch property.indexRange(equalTo: value) {
@@ -160,8 +171,10 @@ package struct FilterPlan: Sendable {
                 .objects(constant.reference.map { [$0] } ?? []), filter, cost: Cost.object)
             return
         }
-        guard comparison.options.isEmpty, let property = comparison.left.property else {
-            return nil
+        guard let property = comparison.left.property else { return nil }
+        guard comparison.options.isEmpty else {
+            self.init(folded: comparison, property, constant, filter)
+            return
         }
         if case .object(let object) = constant {
             guard comparison.operator == .equal, property.relationship != nil,
@@ -195,6 +208,23 @@ package struct FilterPlan: Sendable {
         }
     }
 
+    /// Finds texts in an index that leaves out just what the comparison leaves out.
+    private init?(
+        folded comparison: FilterComparison, _ property: SchemaProperty, _ constant: Value,
+        _ filter: Filter
+    ) {
+        guard let index = property.foldedIndex,
+            let text = constant.foldedText(comparison.options)
+        else { return nil }
+        switch comparison.operator {
+        case .equal:
+            self.init(.index(index, [.exactly(.string(text))]), filter, cost: Cost.equality)
+        case .beginsWith where !text.isEmpty:
+            self.init(.index(index, [.prefix(text)]), filter, cost: Cost.prefix)
+        default: return nil
+        }
+    }
+
     /// Closes the open end of a range by other conditions on the same property.
     private func narrowed(by conjuncts: [Filter]) -> FilterPlan {
         guard case .index(let property, let ranges) = access, ranges.count == 1,
@@ -218,6 +248,15 @@ package struct FilterPlan: Sendable {
         }
         let chosen = parts.count == 1 ? parts[0] : Filter.and(parts)
         return FilterPlan(.index(property, [.between(lower, upper)]), chosen, cost: cost)
+    }
+
+    /// The attribute whose index finds the objects, or those that lead to them.
+    package var index: SchemaProperty? {
+        switch access {
+        case .index(let property, _): property
+        case .join(_, let condition): FilterPlan(condition).index
+        default: nil
+        }
     }
 
     /// The plan, in one line for people.
@@ -245,6 +284,19 @@ extension Filter {
     fileprivate var conjuncts: [Filter] {
         guard case .and(let filters) = self else { return [self] }
         return filters.flatMap(\.conjuncts)
+    }
+}
+
+extension TextOptions {
+    /// What a canonical text leaves out.
+    package static let canonical: TextOptions = [.caseInsensitive, .diacriticInsensitive]
+}
+
+extension Value {
+    /// The text as an index of canonical texts has it; nil where other differences count.
+    fileprivate func foldedText(_ options: TextOptions) -> String? {
+        guard options == .canonical, case .string(let text) = self else { return nil }
+        return text.folded(options)
     }
 }
 

@@ -6,6 +6,8 @@ struct PredicatePath {
     var entity: SchemaEntity?
     /// The path as written.
     var text: String
+    /// The composite attribute whose element is to follow.
+    var composite: String?
 
     var expression: FilterExpression {
         aggregate.map { .aggregate($0, path) } ?? .path(path)

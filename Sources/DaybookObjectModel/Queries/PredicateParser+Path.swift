@@ -23,6 +23,7 @@ extension PredicateParser {
                     at: token.column)
             }
         }
+        try found.checkComposite(at: column)
         try found.checkAggregate(at: column)
         return PredicateOperand(kind: .path(found), column: column)
     }
@@ -76,6 +77,9 @@ extension PredicatePath {
             throw QueryError(
                 "'\(text)' is a value and has no properties.", at: column)
         }
+        let name = composite.map { "\($0).\(name)" } ?? name
+        if entity.isComposite(name) { return composite = name }
+        composite = nil
         guard let property = entity.property(named: name) else {
             let suggestion = name.suggestion(among: entity.properties.map(\.name))
             throw QueryError(
@@ -94,12 +98,18 @@ extension PredicatePath {
                 "'@\(name)' is not known; there are \(names.map { "@\($0)" }.joined(separator: ", "))"
                     + ".", at: column)
         }
+        try checkComposite(at: column)
         guard self.aggregate == nil, path.isToMany else {
             throw QueryError(
                 "'@\(name)' needs one path through a to-many relationship before it.", at: column)
         }
         self.aggregate = aggregate
         text += ".@\(name)"
+    }
+
+    fileprivate func checkComposite(at column: Int) throws(QueryError) {
+        guard let composite, let entity else { return }
+        throw entity.elementMissing(of: composite, at: column)
     }
 
     fileprivate func checkAggregate(at column: Int) throws(QueryError) {

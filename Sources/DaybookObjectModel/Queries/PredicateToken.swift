@@ -205,7 +205,7 @@ struct PredicateLexer {
         case "\\", "\"", "'": return character.unicodeScalars.first ?? "\\"
         default:
             throw QueryError(
-                "'\\\(character)' is no escape; write '\\\\\(character)' for a backslash.",
+                "'\\\(character)' is not an escape; write '\\\\\(character)' for a backslash.",
                 at: column)
         }
     }

@@ -18,20 +18,23 @@ package struct TextOptions: OptionSet, Sendable, Hashable {
 
 extension String {
     /// The text without the differences that the options ignore, so that the results can be
-    /// compared byte by byte.
+    /// compared byte by byte. All releases have the same results.
     package func folded(_ options: TextOptions) -> String {
         guard !options.isEmpty else { return self }
+        if utf8.allSatisfy({ $0 < 0x80 }) {
+            return options.contains(.caseInsensitive) ? lowercased() : self
+        }
         var text = self
-        if options.contains(.diacriticInsensitive), !text.utf8.allSatisfy({ $0 < 0x80 }) {
+        if options.contains(.diacriticInsensitive) {
             var scalars = String.UnicodeScalarView()
-            for scalar in text.decomposedStringWithCanonicalMapping.unicodeScalars
-            where scalar.properties.generalCategory != .nonspacingMark {
+            for scalar in text.settledDecomposition.unicodeScalars
+            where !scalar.isSettled || scalar.properties.generalCategory != .nonspacingMark {
                 scalars.append(scalar)
             }
             text = String(scalars)
         }
         // Via upper case, because "ß" and "SS" are the same when case is ignored.
-        return options.contains(.caseInsensitive) ? text.uppercased().lowercased() : text
+        return options.contains(.caseInsensitive) ? text.settledUppercase.settledLowercase : text
     }
 
     func begins(withBytesOf other: String) -> Bool {

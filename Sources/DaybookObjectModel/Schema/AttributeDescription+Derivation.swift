@@ -103,7 +103,7 @@ extension AttributeDescription {
         }
         let isSum = if case .aggregate(.sum, _, _) = derivation { true } else { false }
         if !isOptional, !isAlwaysThere || source.isOptional && !isSum {
-            problems.append("must be optional, for there may be nothing to derive it from.")
+            problems.append("must be optional, because there may be nothing to derive it from.")
         }
         return problems
     }

@@ -64,7 +64,7 @@ extension Derivation: LosslessStringConvertible {
                 rest.hasPrefix("("), rest.hasSuffix(")")
             else { return nil }
             let name = String(rest.dropFirst().dropLast())
-            guard name.isPropertyName else { return nil }
+            guard name.isAttributeName else { return nil }
             self = .text(form, attribute: name)
             return
         }
@@ -76,8 +76,9 @@ extension Derivation: LosslessStringConvertible {
         else { return nil }
         if function == "count", names.count == 1 {
             self = .count(relationship: relationship)
-        } else if let aggregate = Aggregate(rawValue: String(function)), names.count == 2 {
-            self = .aggregate(aggregate, attribute: names[1], relationship: relationship)
+        } else if let aggregate = Aggregate(rawValue: String(function)), names.count > 1 {
+            let attribute = names.dropFirst().joined(separator: ".")
+            self = .aggregate(aggregate, attribute: attribute, relationship: relationship)
         } else {
             return nil
         }
@@ -85,13 +86,13 @@ extension Derivation: LosslessStringConvertible {
 }
 
 extension Derivation.TextForm {
-    /// The text in this form. It does not depend on a language.
+    /// The text in this form. It does not depend on a language, nor on the release that makes it.
     package func text(_ text: String) -> String {
         switch self {
         case .canonical:
-            text.folded([.caseInsensitive, .diacriticInsensitive])
-        case .lowercase: text.lowercased()
-        case .uppercase: text.uppercased()
+            text.folded(.canonical)
+        case .lowercase: text.settledLowercase
+        case .uppercase: text.settledUppercase
         }
     }
 }

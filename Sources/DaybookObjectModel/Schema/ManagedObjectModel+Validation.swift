@@ -118,6 +118,7 @@ extension EntityDescription {
                 "'\(name)' has \(seen.count) properties, those included that it inherits; it can have "
                     + "\(Self.propertiesMaximum).")
         }
+        problems += compositeProblems(entitiesByName)
         for attribute in attributes {
             problems += attribute.problems(in: self)
         }
@@ -168,12 +169,7 @@ extension EntityDescription {
 extension AttributeDescription {
     fileprivate func problems(in entity: EntityDescription) -> [String] {
         let subject = "'\(entity.name).\(name)'"
-        var problems: [String] = []
-        if !name.isPropertyName {
-            problems.append(
-                "\(subject) has no usable name: a name is a letter, then letters, digits and "
-                    + "underscores.")
-        }
+        var problems = nameProblems(in: entity)
         if !defaultValue.isNull, let objection = type.objection(to: defaultValue) {
             problems.append("The default value of \(subject) does not fit: it \(objection).")
         }
@@ -191,7 +187,7 @@ extension AttributeDescription {
         if !defaultValue.isNull, isUnique || entity.uniquenessConstraints.contains([name]) {
             problems.append(
                 "\(subject) is unique and has a default value, which only one object could keep. Leave "
-                    + "the default value out, or have it made anew for each object.")
+                    + "the default value out, or have it made for each object.")
         }
         problems += rules.problems(for: type).map { "\(subject) \($0)" }
         problems += merge?.problems(for: self).map { "\(subject) \($0)" } ?? []

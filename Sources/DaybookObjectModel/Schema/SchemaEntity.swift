@@ -61,8 +61,14 @@ package final class SchemaProperty: Sendable {
     let isSet: Bool
     /// Whether this is an attribute whose values the store works out.
     package let isDerived: Bool
+    /// The indexed attribute that has this one's texts without case and diacritics.
+    package let foldedIndex: SchemaProperty?
 
-    init(number: PropertyNumber, name: String, kind: Kind, slot: Int?) {
+    init(
+        number: PropertyNumber, name: String, kind: Kind, slot: Int?,
+        foldedIndex: SchemaProperty? = nil
+    ) {
+        self.foldedIndex = foldedIndex
         self.number = number
         self.name = name
         self.kind = kind
@@ -150,6 +156,8 @@ package final class SchemaEntity: Sendable {
     package let constraints: [SchemaConstraint]
     /// The value of every slot in a new object.
     package let defaults: [Value]
+    /// The names of the composite attributes, those in others and inherited ones included.
+    package let compositeNames: Set<String>
     private let propertiesByName: [String: SchemaProperty]
     /// The least number of a persistent property.
     private let firstNumber: UInt32
@@ -176,9 +184,7 @@ package final class SchemaEntity: Sendable {
         for property in ordered where property.2.isTransient {
             slotsByNumber[property.0] = slotsByNumber.count
         }
-        self.properties = ordered.map {
-            SchemaProperty(number: $0.0, name: $0.1, kind: $0.2, slot: slotsByNumber[$0.0])
-        }
+        self.properties = Self.properties(ordered, slotsByNumber)
         let transient = ordered.firstIndex { $0.2.isTransient } ?? ordered.count
         (firstNumber, positions) = Self.positions(of: self.properties[..<transient])
         transientPositions = Self.positions(
@@ -202,6 +208,7 @@ package final class SchemaEntity: Sendable {
         let named = Dictionary(
             self.properties.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         propertiesByName = named
+        compositeNames = Set(self.properties.flatMap(\.name.compositeNames))
         let single = indexedSlots.filter(\.isUnique).map {
             SchemaConstraint(number: $0.number, properties: [$0])
         }
@@ -210,6 +217,26 @@ package final class SchemaEntity: Sendable {
             + compound.map { number, names in
                 SchemaConstraint(number: number, properties: names.compactMap { named[$0] })
             }
+    }
+
+    /// Makes the properties; those that index the texts of others come first.
+    private static func properties(
+        _ ordered: [(PropertyNumber, String, SchemaProperty.Kind)], _ slots: [PropertyNumber: Int]
+    ) -> [SchemaProperty] {
+        var indexes: [String: SchemaProperty] = [:]
+        for (number, name, kind) in ordered {
+            guard let source = kind.foldedSource, indexes[source] == nil else { continue }
+            indexes[source] = SchemaProperty(
+                number: number, name: name, kind: kind, slot: slots[number])
+        }
+        return ordered.map { number, name, kind in
+            if let index = kind.foldedSource.flatMap({ indexes[$0] }), index.number == number {
+                return index
+            }
+            return SchemaProperty(
+                number: number, name: name, kind: kind, slot: slots[number],
+                foldedIndex: indexes[name])
+        }
     }
 
     /// What stands for an entity of which nothing is known but its number.
@@ -280,6 +307,14 @@ extension SchemaProperty.Kind {
         case .attribute, .removed: true
         case .relationship(let description, let end): end.isStored && !description.isToMany
         }
+    }
+
+    /// The attribute whose texts this one indexes without case and diacritics.
+    fileprivate var foldedSource: String? {
+        guard case .attribute(let description) = self, description.isIndexed,
+            case .text(.canonical, let source)? = description.derivation
+        else { return nil }
+        return source
     }
 
     var isTransient: Bool {

@@ -246,7 +246,7 @@ public struct DetachedDataError: Error, Sendable, Hashable, CustomStringConverti
 
     /// One sentence.
     public var description: String {
-        "The \(count) bytes of the digest \(digest.hexadecimal) are not at hand: this value came "
+        "The \(count) bytes of the digest \(digest.hexadecimal) are not available: this value came "
             + "without its store. Read them through the store, with 'largeData(_:)'."
     }
 }

@@ -14,7 +14,7 @@ struct GraphRepair {
     private(set) var obstacles: [UndoObstacle] = []
     let policy: UndoPolicy
     private let parts: StoreParts
-    private let ignored: Set<SequenceNumber>
+    private let ignored: SequenceRanges
     private var states: [ObjectID: ObjectState?] = [:]
     private var queue = RepairQueue()
     private var reported: Set<UndoObstacle> = []
@@ -24,7 +24,10 @@ struct GraphRepair {
     private var schema: Schema { parts.projection.schema }
 
     /// Starts with nothing wanted. Ignored entries count as no obstacle.
-    init(_ parts: StoreParts, _ policy: UndoPolicy, ignoring ignored: Set<SequenceNumber> = []) {
+    init(
+        _ parts: StoreParts, _ policy: UndoPolicy,
+        ignoring ignored: SequenceRanges = SequenceRanges()
+    ) {
         self.parts = parts
         self.policy = policy
         self.ignored = ignored

@@ -127,22 +127,23 @@ struct ReferenceCheck {
     /// What is left of a dropped update: it releases what the entry gives to others.
     private func releases(of change: Change, _ entity: SchemaEntity) -> Change.Kind {
         var edits: [Edit] = []
-        var members: [MembershipEdit] = []
+        var leaving: [PropertyNumber: [Member]] = [:]
         change.forEachReference(of: entity) { reference in
             let property = reference.property
             guard reference.ends, property.isExclusive,
                 isTaken(reference.destination, over: property, from: change.object)
             else { return }
             if property.slot == nil {
-                let leaving = Member(object: reference.destination, order: reference.old ?? 0)
-                members = members.then([
-                    MembershipEdit(property: property.number, removed: [leaving])
-                ])
+                leaving[property.number, default: []].append(
+                    Member(object: reference.destination, order: reference.old ?? 0))
             } else {
                 edits.append(
                     Edit(
                         property: property.number, old: .object(reference.destination), new: .null))
             }
+        }
+        let members = leaving.sorted { $0.key < $1.key }.map { property, members in
+            MembershipEdit(property: property, removed: members.sorted { $0.object < $1.object })
         }
         return .update(edits: edits, members: members)
     }

@@ -31,7 +31,7 @@ extension Store {
     /// The last entry that was read under a name; nil when there is no such cursor.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/generation`` when the entry is gone or is no
-    ///   longer the one that was read: the store is another one, or was put back to an earlier
+    ///   longer the one that was read: the store is a different one, or was restored to an earlier
     ///   state.
     package func position(ofCursor name: String) throws -> SequenceNumber? {
         try reading { transaction in
@@ -81,7 +81,7 @@ extension StoreError {
         StoreError(
             .generation,
             "The cursor '\(cursor.name)' stands after entry \(cursor.sequence), \(reason). The store "
-                + "is another one, or was put back to an earlier state; set the cursor anew.")
+                + "is a different one, or was restored to an earlier state; set the cursor again.")
     }
 }
 

@@ -182,8 +182,8 @@ extension StoreError {
         StoreError(
             .generation,
             "The tag '\(tag.name)' was set on an entry \(tag.sequence) that is not the one in the "
-                + "journal. The store is another one, or was put back to an earlier state; set the "
-                + "tag anew.")
+                + "journal. The store is a different one, or was restored to an earlier state; set "
+                + "the tag again.")
     }
 
     /// The error for a name that no tag has, with names that may have been meant.

@@ -25,18 +25,13 @@ struct MigrationCheck {
     let bringsContent: Bool
     /// What relationships get, once the objects of others are brought over to them.
     private var members: [ObjectID: [MembershipEdit]] = [:]
-    private var failures: [ValidationFailure] = []
     /// The values that objects get, once for each property, however many steps ask for it.
     private var edits: [ObjectID: [PropertyNumber: Edit]] = [:]
-    /// How many objects do not fit, for each step.
-    private var counts: [Int: Int] = [:]
+    private var findings = MigrationFindings()
     /// The values that must be unique, by step, in the order of index records.
     private var values: [Int: PutBatch] = [:]
     /// The objects that are looked at again; nil at first, when all are looked at.
     private var touched: Set<ObjectID>?
-
-    /// How many objects are named for each step.
-    private static let namedMaximum = 10
 
     /// - Parameters:
     ///   - steps: The steps.
@@ -118,21 +113,7 @@ struct MigrationCheck {
 
     private func expectWork(in transaction: borrowing some Reading & ~Copyable) throws {
         for step in steps {
-            var walks: [EntityNumber] = []
-            switch step.check {
-            case nil: break
-            case .noObjects(let entity): walks = [entity]
-            case .values(let entity, _), .unique(let entity, _), .counts(let entity, _),
-                .exclusive(let entity, _), .noReferences(let entity):
-                walks = schema.entity(entity)?.family ?? [entity]
-            case .content(let move): walks = before.entity(move.entity)?.family ?? []
-            }
-            if [.addIndex, .addUnique, .addConstraint].contains(step.kind),
-                let entity = schema.entity(named: step.entity)
-            {
-                walks += entity.family
-            }
-            for entity in walks {
+            for entity in step.walks(from: before, to: schema) {
                 try work.expect(entity, projection.tables.rows, in: transaction)
             }
         }
@@ -158,7 +139,7 @@ struct MigrationCheck {
                 if !isFolded { try bringOver(move, index, in: transaction) }
             }
         }
-        guard counts.isEmpty else { throw refusal() }
+        if let refusal = findings.refusal(of: steps) { throw refusal }
     }
 
     // MARK: - Checks
@@ -179,66 +160,13 @@ struct MigrationCheck {
         _ move: ModelStep.ContentMove, _ index: Int,
         in transaction: borrowing some Reading & ~Copyable
     ) throws {
-        guard let target = schema.property(move.target), let end = target.end else { return }
-        let links = try links(move, in: transaction)
-        for (object, others) in links.sorted(by: { $0.key < $1.key }) {
-            if target.relationship?.isToMany != true {
-                guard others.count == 1, let other = others.first else {
-                    report(index, object, crowd(target.name, of: object, others.count))
-                    continue
-                }
-                edits[object, default: [:]][target.number] = Edit(
-                    property: target.number, old: .null, new: .object(other))
-                continue
-            }
-            let isOrdered = target.relationship?.isOrdered == true
-            let added = others.enumerated().map { position, other in
-                Member(object: other, order: isOrdered ? Double(position + 1) : 0)
-            }
-            members[object, default: []].append(
-                MembershipEdit(property: target.number, added: added))
+        var content = MovedContent(move, from: before, to: schema, projection.tables, work)
+        try content.read(in: transaction)
+        for (object, edit) in content.edits {
+            edits[object, default: [:]][edit.property] = edit
         }
-        guard !end.inverseIsToMany else { return }
-        let name = end.inverse.flatMap { schema.property($0)?.name } ?? target.name
-        let owners = links.values.reduce(into: [ObjectID: Int]()) { counts, others in
-            for other in others { counts[other, default: 0] += 1 }
-        }
-        for (object, count) in owners.sorted(by: { $0.key < $1.key }) where count > 1 {
-            report(index, object, crowd(name, of: object, count))
-        }
-    }
-
-    private func crowd(_ name: String, of object: ObjectID, _ count: Int) -> String {
-        "'\(name)' of \(schema.name(of: object)) has \(count) objects, and can have one only."
-    }
-
-    /// The objects that each object is to have, in order.
-    private func links(
-        _ move: ModelStep.ContentMove, in transaction: borrowing some Reading & ~Copyable
-    ) throws -> [ObjectID: [ObjectID]] {
-        var links: [ObjectID: [ObjectID]] = [:]
-        let earlier = Projection(tables: projection.tables, schema: before)
-        for entity in before.entity(move.entity)?.family ?? []
-        where schema.entity(entity) != nil {
-            guard let property = before.entity(entity)?.property(move.origin) else { continue }
-            try work.begin(entity, earlier.tables.rows, in: transaction)
-            _ = try earlier.walkRows(of: entity, in: transaction) { object, _, _ in
-                try work.reach(object)
-                let others: [Member] = try earlier.members(
-                    of: property, in: object, at: .latest, in: transaction)
-                for other in others where schema.entity(other.object.entity) != nil {
-                    let (owner, member) =
-                        move.isInverted ? (other.object, object) : (object, other.object)
-                    // It may have left the entity along with the change.
-                    guard schema.entity(owner.entity)?.property(move.target) != nil else {
-                        continue
-                    }
-                    links[owner, default: []].append(member)
-                }
-                return .proceed
-            }
-        }
-        return links
+        for (object, edit) in content.members { members[object, default: []].append(edit) }
+        for (object, message) in content.misfits { findings.add(index, object, message) }
     }
 
     private mutating func checkValues(
@@ -260,8 +188,9 @@ struct MigrationCheck {
                 value = edits.first { $0.property == number }?.new ?? value
             case .insert, nil: break
             }
-            if value.isNull, let source = try check.source(of: slot, object, row, bytes) {
-                check.report(
+            if value.isNull, let source = try check.projection.source(of: slot, object, row, bytes)
+            {
+                check.findings.add(
                     index, object,
                     "'\(property.name)' of \(check.schema.name(of: object)) cannot be converted: it "
                         + "holds \(source.noun).")
@@ -275,21 +204,8 @@ struct MigrationCheck {
                 return
             }
             let failure = ValidationFailure(misfit, of: property, in: object, check.schema)
-            check.report(index, object, failure.message)
+            check.findings.add(index, object, failure.message)
         }
-    }
-
-    /// The value from which a field of a row is converted, if it is and there is one.
-    private func source(
-        of slot: Int, _ object: ObjectID, _ row: RowLayout, _ bytes: RawSpan
-    ) throws -> Value? {
-        guard slot >= row.count, let entity = schema.entity(object.entity),
-            case .converted(let source, _) = entity.fills[slot],
-            let place = entity.numbers.slots.firstIndex(where: { $0.property == source })
-        else { return nil }
-        // The row may be older than that field, too, which then is converted itself.
-        let value = try projection.value(place, of: object, row, bytes)
-        return value.isNull ? nil : value
     }
 
     private mutating func checkUnique(
@@ -300,7 +216,7 @@ struct MigrationCheck {
         guard let constraint = constraints.first(where: { $0.number == number }) else { return }
         let root = schema.declarer(ofConstraint: constraint) ?? entity
         let own = { (entity: SchemaEntity?) in
-            entity?.constraints.first { $0.number == number }
+            entity?.constraints.first { $0.number == number }.map { ($0, $0.slotCount) }
         }
         var records = PutBatch()
         var keys = IndexKeyWriter()
@@ -310,9 +226,10 @@ struct MigrationCheck {
                 guard let layout = check.projection.foldedEntity(object.entity)?.layout else {
                     return false
                 }
-                return try layout.withFields(own.slotCount, row, bytes) {
+                let (constraint, slotCount) = own
+                return try layout.withFields(slotCount, row, bytes) {
                     (row, bytes) throws(DecodingFailure) in
-                    try keys.set(own, row, bytes, object)
+                    try keys.set(constraint, row, bytes, object)
                 }
             }
             if isThere { records.add(keys.bytes) }
@@ -326,7 +243,7 @@ struct MigrationCheck {
         }
         let names = constraint.properties.map { "'\($0.name)'" }.joined(separator: ", ")
         for (object, other) in shared {
-            report(
+            findings.add(
                 index, object,
                 "\(schema.name(of: object)) has the same \(names) as \(schema.name(of: other)).")
         }
@@ -351,7 +268,7 @@ struct MigrationCheck {
             let destination = check.schema.entity(end.destination)
             for member in members
             where destination?.family.contains(member.object.entity) != true {
-                check.report(
+                check.findings.add(
                     index, object,
                     "'\(property.name)' of \(check.schema.name(of: object)) leads to "
                         + "\(check.schema.name(of: member.object)), which is no "
@@ -365,7 +282,7 @@ struct MigrationCheck {
                 relationship.isToMany && relationship.maximumCount > 0
                 && count > relationship.maximumCount
             guard isTooFew || isTooMany else { return }
-            check.report(
+            check.findings.add(
                 index, object,
                 "'\(property.name)' of \(check.schema.name(of: object)) has \(count) objects.")
         }
@@ -375,7 +292,7 @@ struct MigrationCheck {
         _ index: Int, of entity: EntityNumber, in transaction: borrowing some Reading & ~Copyable
     ) throws {
         try forEachRow(ofJust: entity, in: transaction) { check, object, _, _ in
-            check.report(
+            check.findings.add(
                 index, object,
                 "\(check.before.name(of: object)) is an object of the entity itself.")
         }
@@ -402,7 +319,7 @@ struct MigrationCheck {
                     to: object, number, at: .latest, in: transaction)
                 guard let owner = owners.first else { continue }
                 let name = check.schema.property(number)?.name ?? "?"
-                check.report(
+                check.findings.add(
                     index, object,
                     "'\(name)' of \(check.schema.name(of: owner)) leads to "
                         + "\(check.before.name(of: object)).")
@@ -419,12 +336,13 @@ struct MigrationCheck {
             let members: [Member] = try check.projection.members(
                 of: property, in: object, at: .latest, in: transaction)
             for member in members {
-                let owners = try check.owners(of: member.object, over: property, in: transaction)
+                let owners = try check.projection.owners(
+                    of: member.object, over: property, in: transaction)
                 guard let other = owners.first(where: { $0 != object }),
                     // Of two that were there, the later one is named.
                     other < object || check.touched != nil
                 else { continue }
-                check.report(
+                check.findings.add(
                     index, object,
                     "'\(property.name)' of \(check.schema.name(of: object)) leads to "
                         + "\(check.schema.name(of: member.object)), as that of "
@@ -433,23 +351,7 @@ struct MigrationCheck {
         }
     }
 
-    /// The objects that lead to one over a relationship, whichever end is stored.
-    private func owners(
-        of object: ObjectID, over property: SchemaProperty,
-        in transaction: borrowing some Reading & ~Copyable
-    ) throws -> [ObjectID] {
-        guard let end = property.end, !end.isStored, let inverse = end.inverse,
-            let opposite = schema.entity(object.entity)?.property(inverse)
-        else {
-            return try projection.referrers(
-                to: object, property.number, at: .latest, in: transaction)
-        }
-        let members: [Member] = try projection.members(
-            of: opposite, in: object, at: .latest, in: transaction)
-        return members.map(\.object).sorted()
-    }
-
-    // MARK: - Walking and reporting
+    // MARK: - Walking
 
     /// Walks the rows of an entity and of those that inherit from it, where they have what is asked for.
     private mutating func forEachRow<Part>(
@@ -485,25 +387,5 @@ struct MigrationCheck {
             try body(&self, object, row, bytes)
             return .proceed
         }
-    }
-
-    private mutating func report(_ step: Int, _ object: ObjectID, _ message: String) {
-        counts[step, default: 0] += 1
-        guard counts[step, default: 0] <= Self.namedMaximum else { return }
-        failures.append(ValidationFailure(.invalid, object: object, message))
-    }
-
-    private func refusal() -> StoreError {
-        let details = counts.keys.sorted().flatMap { index -> [String] in
-            let step = steps[index]
-            let count = counts[index, default: 0]
-            let objects = count == 1 ? "1 object does" : "\(count) objects do"
-            return ["To \(step.description): \(objects) not fit."]
-        }
-        return StoreError(
-            .validation,
-            "The store was not migrated: there are objects that the new model does not allow. Change "
-                + "them first, give the attribute a default, or leave the step out.",
-            failures: failures, details: details + failures.map(\.message))
     }
 }

@@ -136,9 +136,8 @@ struct ModelMigration {
         guard plan.version != before else { return plan.outcome() }
         let header = EntryHeader(
             kind: .model, author: author, note: note, base: last.head.sequence)
-        let deferred =
-            options.indexes == .deferred
-            ? Schema(plan.version).deferrableIndexes(since: parts.projection.schema) : []
+        let deferred = options.deferredIndexes(
+            of: Schema(plan.version), since: parts.projection.schema)
         let entry = try ModelEntry(
             header, plan.version, plan.changes, work, deferring: deferred
         ).append(

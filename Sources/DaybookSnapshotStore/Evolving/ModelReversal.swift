@@ -169,7 +169,7 @@ struct ModelReversal {
             .withoutDerived(in: reverted).filter { !$0.isEmpty }
         guard !known.isEmpty else { return [] }
         // By the model before: what it brings back is part of what is there again.
-        var planner = UndoPlanner(parts.with(reverted), range, .refuse, ignoring: [])
+        var planner = UndoPlanner(parts.with(reverted), range, .refuse, ignoring: SequenceRanges())
         try planner.takeBack(known, in: transaction)
         let changes = try planner.plan.changes(in: transaction)
         if let refusal = planner.refusal(isEmpty: false, isNetEmpty: false) { throw refusal }

@@ -93,6 +93,14 @@ final class ModelsInForce: Sendable {
         let current = try inForce(setBy: last, in: transaction).parts.projection.schema
         guard let found = current.property(property.number) else { return false }
         return found.isIndexed && found.isUnique == property.isUnique
+            && current.derivation(of: property) == view.schema.derivation(of: property)
+    }
+}
+
+extension Schema {
+    /// Where the values of a derived attribute come from; nil for any other.
+    fileprivate func derivation(of property: SchemaProperty) -> SchemaDerivation? {
+        property.isDerived ? derivations.first { $0.property == property.number } : nil
     }
 }
 

@@ -23,6 +23,13 @@ extension Store {
         }
     }
 
+    /// Builds the indexes that were put off, unless the options put them off again.
+    ///
+    /// - Throws: As ``buildIndexes(objectsAtOnce:_:)``.
+    package func buildIndexesNow() throws {
+        if options.indexes == .immediate { try buildIndexes(options.work) }
+    }
+
     /// Builds the indexes that were put off, a few thousand objects in each write transaction, so that
     /// others save in between.
     ///
@@ -126,6 +133,13 @@ extension StoreParts {
     }
 }
 
+extension StoreOptions {
+    /// The new indexes that are to be built later.
+    func deferredIndexes(of after: Schema, since before: Schema) -> [PropertyNumber] {
+        indexes == .deferred ? after.deferrableIndexes(since: before) : []
+    }
+}
+
 extension Schema {
     /// The properties that have an index, each once.
     fileprivate var indexedProperties: [SchemaProperty] {
@@ -135,7 +149,7 @@ extension Schema {
 
     /// The plain indexes that this model has and an earlier one had not, which may be built later:
     /// nothing but queries looks at them.
-    func deferrableIndexes(since before: Schema) -> [PropertyNumber] {
+    fileprivate func deferrableIndexes(since before: Schema) -> [PropertyNumber] {
         indexedProperties.filter { property in
             !property.isUnique && before.property(property.number)?.isIndexed != true
         }

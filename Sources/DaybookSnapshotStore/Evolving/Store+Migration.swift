@@ -12,6 +12,10 @@ package struct MigrationOutcome: Sendable {
     package let digest: Digest?
     /// How many objects got values that the new model demands.
     package let changesCount: Int
+    /// The properties whose index had been put off, and is complete now.
+    package fileprivate(set) var indexesCompleted: [String] = []
+    /// The properties whose index is still to be built.
+    package fileprivate(set) var indexesPending: [String] = []
 }
 
 extension Store {
@@ -42,14 +46,19 @@ extension Store {
         let migration = ModelMigration(
             to: model, options: options, path: path, author: author, note: note)
         guard !isDry, !options.isReadOnly else {
-            return try store.reading { transaction in
+            var outcome = try store.reading { transaction in
                 try migration.preview(store.models.inForce(in: transaction), in: transaction)
             }
+            outcome.indexesPending = try store.pendingIndexes()
+            return outcome
         }
         let parts = store.parts
         let preparation = try store.reading { try migration.prepare(parts, in: $0) }
-        let outcome = try store.writing { try migration.migrate(parts, preparation, in: $0) }
-        if options.indexes == .immediate { try store.buildIndexes(options.work) }
+        var outcome = try store.writing { try migration.migrate(parts, preparation, in: $0) }
+        outcome.indexesPending = try store.pendingIndexes()
+        guard options.indexes == .immediate else { return outcome }
+        try store.buildIndexesNow()
+        swap(&outcome.indexesCompleted, &outcome.indexesPending)
         return outcome
     }
 

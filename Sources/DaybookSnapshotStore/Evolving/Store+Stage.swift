@@ -117,6 +117,7 @@ private struct StageCommit: Sendable {
     private let save: Commit
     private let header: EntryHeader
     private let chunks: ChunkTable?
+    private let work: LongWork
 
     init(
         _ stage: ModelStage, _ models: ModelsInForce, _ options: StoreOptions, _ save: Commit,
@@ -128,6 +129,7 @@ private struct StageCommit: Sendable {
         self.save = save
         self.header = header
         self.chunks = chunks
+        work = LongWork(options.work)
     }
 
     func run(in transaction: borrowing WriteTransaction) throws -> SaveResult {
@@ -138,14 +140,18 @@ private struct StageCommit: Sendable {
         guard last.head.sequence == stage.base else { throw StoreError.overtaken() }
         let changes = try changes(before, in: transaction)
         try chunks?.keep(changes, in: transaction)
-        let entry = try ModelEntry(header, stage.model.schema.version, changes).append(
-            to: before, after: last, clock: options.clock, in: transaction)
-        var check = MigrationCheck(stage.steps, before, to: stage.model.schema)
+        let after = stage.model.schema
+        let deferred = options.deferredIndexes(of: after, since: before.projection.schema)
+        let entry = try ModelEntry(
+            header, after.version, changes, work, deferring: deferred
+        ).append(to: before, after: last, clock: options.clock, in: transaction)
+        var check = MigrationCheck(stage.steps, before, to: after)
         try check.verify(in: transaction)
+        try work.finish()
         if options.verification == .afterCommit {
             try EntryCheck.check(
-                changes, of: entry.sequence, before.with(stage.model.schema).projection,
-                PendingIndexes(), in: transaction)
+                changes, of: entry.sequence, before.with(after).projection,
+                PendingIndexes(of: deferred), in: transaction)
         }
         return SaveResult(
             sequence: entry.sequence, digest: entry.digest, changes: changes, conflicts: [])
@@ -156,7 +162,7 @@ private struct StageCommit: Sendable {
         _ before: StoreParts, in transaction: borrowing WriteTransaction
     ) throws -> [Change] {
         let own = try save.settledChanges(in: transaction)
-        var check = MigrationCheck(stage.steps, before, to: stage.model.schema, with: own)
+        var check = MigrationCheck(stage.steps, before, to: stage.model.schema, with: own, work)
         var changes = ChangeSet()
         for change in try own + check.run(in: transaction) {
             guard let entity = stage.model.schema.entity(change.object.entity) else { continue }

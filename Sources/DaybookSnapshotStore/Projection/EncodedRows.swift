@@ -87,6 +87,7 @@ struct RowCollector {
     private var bits: UInt64 = 0
     private var count = 0
     private var ends = Ends(repeating: 0)
+    private var fitted = FittedRow()
 
     /// Whether there are no rows.
     var isEmpty: Bool { count == 0 }
@@ -98,7 +99,20 @@ struct RowCollector {
             && writer.bytes.count < Self.bytesLimit
     }
 
-    /// Appends a row.
+    /// Appends a row, checked and in the layout that the model has.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when the bytes are not those of a row.
+    mutating func append(
+        _ object: ObjectID, _ row: RowLayout, _ bytes: RawSpan, in projection: Projection
+    ) throws {
+        guard try projection.fit(object, row, bytes, into: &fitted) else {
+            return append(object, bytes)
+        }
+        let fitted = fitted.bytes
+        append(object, fitted.span.bytes)
+    }
+
+    /// Appends a row that has been checked.
     mutating func append(_ object: ObjectID, _ row: RawSpan) {
         if count == 0 {
             entity = object.entity

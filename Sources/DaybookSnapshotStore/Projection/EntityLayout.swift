@@ -6,7 +6,7 @@ internal import DaybookObjectModel
 /// Layouts are only appended to. So the fields of an older row are the first ones, and what it lacks is
 /// known from the model; a newer row has more at its end. What was removed stays in rows, and nobody is
 /// shown it.
-struct EntityLayout: Sendable {
+final class EntityLayout: Sendable {
     /// How many fields a row has.
     let slotCount: Int
     /// The fields of properties that were removed.
@@ -16,6 +16,12 @@ struct EntityLayout: Sendable {
     /// The entries from which on rows have the age of each stored to-many relationship.
     let membersSince: [SequenceNumber]
     private let fills: [Fill]
+    /// The bytes of the fields that older rows lack, one after the other.
+    private let fillBytes: [UInt8]
+    /// Where each of them is in these; empty where it depends on the row.
+    private let fillPlaces: [EncodedField]
+    /// Rows with so many fields, or more, lack none that depends on the row.
+    private let countOfSimpleRows: Int
 
     /// What a row has in a field that is newer than it is.
     private enum Fill: Sendable {
@@ -30,7 +36,7 @@ struct EntityLayout: Sendable {
         removed = entity.removedSlots
         since = slots.map { SequenceNumber(rawValue: $0.since) }
         membersSince = entity.numbers.members.map { SequenceNumber(rawValue: $0.since) }
-        fills = slots.map { slot in
+        let fills: [Fill] = slots.map { slot in
             switch slot.fill {
             case .value(.null): return .nothing
             case .value(let value): return .bytes(value.encoded)
@@ -39,6 +45,17 @@ struct EntityLayout: Sendable {
                 return place.map { .converted(slot: $0, type) } ?? .nothing
             }
         }
+        self.fills = fills
+        var bytes: [UInt8] = []
+        var places: [EncodedField] = []
+        for fill in fills {
+            let start = bytes.count
+            if case .bytes(let encoded) = fill { bytes += encoded }
+            places.append(EncodedField(start: start, end: bytes.count))
+        }
+        (fillBytes, fillPlaces) = (bytes, places)
+        let last = fills.lastIndex { if case .converted = $0 { true } else { false } }
+        countOfSimpleRows = last.map { $0 + 1 } ?? 0
     }
 
     /// Whether a row has just the fields of this layout, and nothing in those that nobody is shown.
@@ -119,9 +136,31 @@ struct EntityLayout: Sendable {
         return bytes
     }
 
-    /// A row in this layout, for readers: the ages in it mean nothing.
-    func fitted(_ row: RowLayout, _ bytes: RawSpan) throws(DecodingFailure) -> [UInt8] {
-        try encoded(row, bytes, without: removed)
+    /// Encodes a row in this layout, for readers: the ages in it mean nothing.
+    ///
+    /// Most rows of earlier versions lack only what the model says by itself, which is put behind their
+    /// own fields without a look at these.
+    func fit(
+        _ row: RowLayout, _ bytes: RawSpan, into fitted: inout FittedRow
+    ) throws(DecodingFailure) {
+        try fit(row, bytes, without: removed, into: &fitted)
+    }
+
+    private func fit(
+        _ row: RowLayout, _ bytes: RawSpan, without hidden: [Int], into fitted: inout FittedRow
+    ) throws(DecodingFailure) {
+        try check(row)
+        if hidden.isEmpty, row.count < slotCount, row.count >= countOfSimpleRows,
+            fitted.encoder.encode(extending: row, bytes, to: fillPlaces, from: fillBytes)
+        {
+            return
+        }
+        try row.fields(in: bytes, &fitted.fields)
+        if fitted.fields.count > slotCount {
+            fitted.fields.removeLast(fitted.fields.count - slotCount)
+        }
+        let completed = try complete(bytes, &fitted.fields)
+        fitted.encode(row, without: hidden, from: completed.span.bytes)
     }
 
     /// Calls `body` with a row that has at least its first `count` fields: itself or, where it is older,
@@ -131,26 +170,28 @@ struct EntityLayout: Sendable {
         _ body: (RowLayout, RawSpan) throws(DecodingFailure) -> R
     ) throws(DecodingFailure) -> R {
         guard row.count < count else { return try body(row, bytes) }
-        let completed = try encoded(row, bytes, without: [])
-        let span = completed.span.bytes
+        var fitted = FittedRow()
+        try fit(row, bytes, without: [], into: &fitted)
+        let span = fitted.bytes.span.bytes
         return try body(try RowLayout(span), span)
     }
+}
 
-    private func encoded(
-        _ row: RowLayout, _ bytes: RawSpan, without hidden: [Int]
-    ) throws(DecodingFailure) -> [UInt8] {
-        try check(row)
-        var fields: [RowField] = []
-        try row.fields(in: bytes, &fields)
-        if fields.count > slotCount { fields.removeLast(fields.count - slotCount) }
-        let completed = try complete(bytes, &fields)
+/// A row in the layout of another version, and the memory for the next one.
+struct FittedRow {
+    fileprivate var fields: [RowField] = []
+    fileprivate var encoder = RowEncoder()
+
+    /// The bytes of the last row.
+    var bytes: [UInt8] { encoder.bytes }
+
+    fileprivate mutating func encode(
+        _ row: RowLayout, without hidden: [Int], from bytes: RawSpan
+    ) {
         for slot in hidden {
             let start = fields[slot].range.start
             fields[slot] = RowField(range: EncodedField(start: start, end: start), isNew: false)
         }
-        var encoder = RowEncoder()
-        let span = completed.span.bytes
-        encoder.encode(since: row.since, fields, from: span, span, ages: [0])
-        return encoder.bytes
+        encoder.encode(since: row.since, fields, from: bytes, bytes, ages: [0])
     }
 }

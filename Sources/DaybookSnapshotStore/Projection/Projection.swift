@@ -65,18 +65,20 @@ struct Projection: Sendable {
         }
     }
 
-    /// A row in the layout that the model has, where it is in another; nil where it is in that.
+    /// Checks a row, and brings it into the layout that the model has where it is in another.
     ///
+    /// - Returns: Whether that was so, and the row is in `fitted`.
     /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when the bytes are not those of a row.
-    private func fitted(
-        _ object: ObjectID, _ row: RowLayout, _ bytes: RawSpan
-    ) throws -> [UInt8]? {
+    func fit(
+        _ object: ObjectID, _ row: RowLayout, _ bytes: RawSpan, into fitted: inout FittedRow
+    ) throws -> Bool {
         try decoding(object) { () throws(DecodingFailure) in
             try row.check(bytes)
             guard let layout = foldedEntity(object.entity)?.layout, !layout.fits(row, bytes) else {
-                return nil
+                return false
             }
-            return try layout.fitted(row, bytes)
+            try layout.fit(row, bytes, into: &fitted)
+            return true
         }
     }
 
@@ -84,16 +86,18 @@ struct Projection: Sendable {
     func encodedRow(of object: ObjectID, _ bytes: [UInt8]) throws -> EncodedRow {
         let span = bytes.span.bytes
         let row = try decoding(object) { () throws(DecodingFailure) in try RowLayout(span) }
-        let fitted = try fitted(object, row, span) ?? bytes
-        return EncodedRow(checked: fitted, 0..<fitted.count)
+        var fitted = FittedRow()
+        let checked = try fit(object, row, span, into: &fitted) ? fitted.bytes : bytes
+        return EncodedRow(checked: checked, 0..<checked.count)
     }
 
     /// Calls `body` with the bytes of a checked row in the layout that the model has.
     func withFitted<R>(
         _ object: ObjectID, _ row: RowLayout, _ bytes: RawSpan, _ body: (RawSpan) throws -> R
     ) throws -> R {
-        guard let fitted = try fitted(object, row, bytes) else { return try body(bytes) }
-        return try body(fitted.span.bytes)
+        var fitted = FittedRow()
+        guard try fit(object, row, bytes, into: &fitted) else { return try body(bytes) }
+        return try body(fitted.bytes.span.bytes)
     }
 
     // MARK: - Rows

@@ -40,12 +40,13 @@ extension Projector {
         _ move: IndexMove, in transaction: borrowing some Reading & ~Copyable
     ) throws {
         let (state, work) = (state, work)
+        let (layout, slotCount) = (move.entity.layout, move.slotCount)
         try work?.begin(move.entity.number, projection.tables.rows, in: transaction)
         try state.forEachRow(of: move.entity.number, before: sequence, in: transaction) {
             object, row, bytes in
             try work?.reach(object)
             do throws(DecodingFailure) {
-                try move.entity.layout.withFields(move.slotCount, row, bytes) {
+                try layout.withFields(slotCount, row, bytes) {
                     (row, bytes) throws(DecodingFailure) in
                     try reindex(move, object, row, bytes)
                 }

@@ -193,11 +193,17 @@ extension Projector where State == StoredState {
                     "A record of '\(table.name)' that entry \(sequence) ends is not there")
             }
         }
+        let isOfModel = !models.isEmpty
         try models.write(to: tables.models, in: transaction)
         try writeBirths(in: transaction)
         try rows.write(to: tables.rows, in: transaction)
         try versions.mergeIntoTail(of: tables.versions, in: transaction)
-        try index.write(to: tables.index, in: transaction)
+        // The records of a new index are all before those of any with a greater number.
+        if isOfModel {
+            try index.mergeIntoTail(of: tables.index, in: transaction)
+        } else {
+            try index.write(to: tables.index, in: transaction)
+        }
         try members.write(to: tables.members, in: transaction)
         try membersPast.mergeIntoTail(of: tables.membersPast, in: transaction)
         try referrers.write(to: tables.referrers, in: transaction)

@@ -39,6 +39,9 @@ struct PutBatch {
         }
     }
 
+    /// Whether there are no records.
+    var isEmpty: Bool { records.isEmpty }
+
     /// Adds a record. No two have the same key.
     mutating func add(_ key: [UInt8], _ value: [UInt8] = []) {
         add(key.span.bytes, value.span.bytes)

@@ -26,11 +26,11 @@ final class ScratchStore {
         self.pending = pending
         do {
             folder = try ScratchFolder(for: "verify")
-            environment = try Environment.open(
-                at: folder.path("scratch"),
-                options: EnvironmentOptions(
-                    tables: StoreLayout.projectionNames + [StoreLayout.metaName],
-                    durability: .relaxed))
+            var options = EnvironmentOptions(
+                tables: StoreLayout.projectionNames + [StoreLayout.metaName],
+                durability: .relaxed)
+            options.checkedTables = Set(StoreLayout.projectionNames)
+            environment = try Environment.open(at: folder.path("scratch"), options: options)
         } catch {
             throw Failure(message: "\(error)")
         }

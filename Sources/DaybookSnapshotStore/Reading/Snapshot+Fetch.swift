@@ -85,9 +85,7 @@ extension Snapshot {
         _ body: (EncodedRows) throws -> Void
     ) throws {
         if !collected.isEmpty, !collected.hasRoom(for: object) { try body(collected.take()) }
-        try projection.withFitted(object, layout, bytes) { bytes in
-            collected.append(object, bytes)
-        }
+        try collected.append(object, layout, bytes, in: projection)
     }
 
     /// How many objects match a query, within its offset and limit.

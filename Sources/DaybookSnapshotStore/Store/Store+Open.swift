@@ -126,13 +126,12 @@ extension Store {
         at path: String, model: ManagedObjectModel? = nil, options: StoreOptions = StoreOptions()
     ) throws -> Store {
         let store = try open(at: path, model: model, options: options, modelSource: .both)
-        if model != nil, options.indexes == .immediate, !options.isReadOnly {
-            do {
-                try store.buildIndexes(options.work)
-            } catch {
-                store.closeQuietly()
-                throw error
-            }
+        guard model != nil, !options.isReadOnly else { return store }
+        do {
+            try store.buildIndexesNow()
+        } catch {
+            store.closeQuietly()
+            throw error
         }
         return store
     }
@@ -305,6 +304,7 @@ extension StoreOptions {
             durability: durability == .durable ? .durable : .relaxed, mapSize: initialMapSize,
             patience: waiting.patience)
         options.tablesIfThere = [ChunkTable.name]
+        options.checkedTables = Set(StoreLayout.projectionNames)
         options.isUntrusted = isUntrusted
         return options
     }

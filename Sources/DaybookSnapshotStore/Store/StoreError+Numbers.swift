@@ -18,7 +18,7 @@ extension StoreError {
         case .readOnly, .full, .inputOutput: 134_030
         case .closed, .corrupt, .truncated: 134_070
         case .missing, .permission, .busy, .replaced, .unsupportedFileSystem: 134_080
-        case .modelMismatch: 134_100
+        case .modelMismatch, .modelSuperseded: 134_100
         default: nil
         }
     }

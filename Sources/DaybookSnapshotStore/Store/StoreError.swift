@@ -60,7 +60,7 @@ public struct StoreError: Error, Sendable {
 
     /// A kind of refusal.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        private enum Wrapped: String {
+        private enum Wrapped: String, CaseIterable {
             case notAStore, newerFormat, corrupt, truncated, missing, exists, permission, readOnly
             case busy, full, modelMismatch, model, conflict, validation, duplicate, noSuchEntity
             case noSuchEntry, noSuchObject, objectDeleted, undoBlocked, digestMismatch, closed
@@ -75,6 +75,9 @@ public struct StoreError: Error, Sendable {
         private init(_ wrapped: Wrapped) {
             self.wrapped = wrapped
         }
+
+        /// Every kind.
+        package static var all: [Code] { Wrapped.allCases.map(Code.init) }
 
         /// The name of the code.
         public var description: String { wrapped.rawValue }

@@ -21,7 +21,8 @@ internal import DaybookLMDB
 // Beside the tables stands `head`: see `Journal`.
 //
 // Everything but `journal` and `meta` is the projection: it follows from the journal alone, byte for
-// byte.
+// byte. Each of its records ends with a check of four bytes, which `DaybookLMDB` adds and looks at:
+// see `RecordCheck`.
 
 /// Names and limits of the file format.
 enum StoreLayout {

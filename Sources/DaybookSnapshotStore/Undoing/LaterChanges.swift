@@ -13,7 +13,7 @@ struct LaterChanges {
     /// Whether an entry that undoes others cancels with them.
     private let cancelsUndone: Bool
     /// Entries that count as if they had never happened.
-    private let ignored: Set<SequenceNumber>
+    private let ignored: SequenceRanges
     private var undone: [SequenceNumber: ClosedRange<SequenceNumber>?] = [:]
     private var touches: [ObjectID: [SequenceNumber]] = [:]
     /// The last entry found that took back something of the run.
@@ -23,7 +23,7 @@ struct LaterChanges {
 
     init(
         _ parts: StoreParts, after range: ClosedRange<SequenceNumber>,
-        ignoring ignored: Set<SequenceNumber>, cancelsUndone: Bool = true
+        ignoring ignored: SequenceRanges, cancelsUndone: Bool = true
     ) {
         self.parts = parts
         self.range = range
@@ -161,7 +161,7 @@ struct LaterChanges {
         _ later: [SequenceNumber], in transaction: borrowing ReadTransaction,
         isSame: (SequenceNumber, SequenceNumber) throws -> Bool
     ) throws -> [SequenceNumber] {
-        var standing = Set(later).subtracting(ignored)
+        var standing = Set(later.filter { !ignored.contains($0) })
         guard cancelsUndone else { return standing.sorted() }
         for sequence in later.reversed() where standing.contains(sequence) {
             guard let undone = try undone(by: sequence, in: transaction),

@@ -42,7 +42,7 @@ extension Store {
                 }
                 guard let sequence else {
                     throw StoreError.undoBlocked(
-                        "'\(name)' has not been deleted. Say as of which entry its values shall "
+                        "'\(name)' has not been deleted. Say as of which entry its values should "
                             + "be restored.")
                 }
                 try planner.setBack(object, to: sequence, in: transaction)

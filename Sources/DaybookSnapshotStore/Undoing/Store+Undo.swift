@@ -39,7 +39,7 @@ extension Store {
         }
         let net = try netChanges(of: range)
         return try reading { transaction in
-            var planner = UndoPlanner(parts, range, policy, ignoring: ignored)
+            var planner = UndoPlanner(parts, range, policy, ignoring: SequenceRanges(ignored))
             try planner.takeBack(net, in: transaction)
             let changes = try planner.plan.changes(in: transaction)
             let header = EntryHeader(
@@ -98,13 +98,13 @@ extension Store {
             }
             if let wider {
                 throw StoreError.undoBlocked(
-                    "\(range.sentenceStart) cannot be made again alone: entry \(wider.sequence) has "
-                        + "undone \(wider.undoes.entryName) together. Make all of these again.")
+                    "\(range.sentenceStart) cannot be redone alone: entry \(wider.sequence) undid "
+                        + "\(wider.undoes.entryName) together. Redo all of them.")
             }
             let verb = range.isSingle ? "is" : "are"
             let it = range.isSingle ? "it" : "they"
             throw StoreError.undoBlocked(
-                "\(range.sentenceStart) \(verb) not undone, so \(it) cannot be made again.")
+                "\(range.sentenceStart) \(verb) not undone, so \(it) cannot be redone.")
         }
         return try undoPlan(
             of: undo...undo, policy: policy, author: author, note: note, context: context)
@@ -157,7 +157,8 @@ extension Store {
     /// - Complexity: O(*k* log *n*) page reads, *k* the number of changes and of later versions of
     ///   their objects.
     package func touches(
-        of changes: [Change], after base: SequenceNumber, except own: Set<SequenceNumber> = []
+        of changes: [Change], after base: SequenceNumber,
+        except own: SequenceRanges = SequenceRanges()
     ) throws -> [UndoObstacle] {
         try reading { transaction in
             var planner = UndoPlanner(parts, since: base, except: own)

@@ -17,7 +17,7 @@ struct UndoPlanner {
 
     init(
         _ parts: StoreParts, _ range: ClosedRange<SequenceNumber>, _ policy: UndoPolicy,
-        ignoring ignored: Set<SequenceNumber>
+        ignoring ignored: SequenceRanges
     ) {
         self.range = range
         schema = parts.projection.schema
@@ -29,7 +29,7 @@ struct UndoPlanner {
 
     /// Prepares to report what was done after an entry, whether or not it has been taken back
     /// since.
-    init(_ parts: StoreParts, since base: SequenceNumber, except own: Set<SequenceNumber>) {
+    init(_ parts: StoreParts, since base: SequenceNumber, except own: SequenceRanges) {
         range = base...base
         schema = parts.projection.schema
         projection = parts.projection
@@ -70,13 +70,13 @@ struct UndoPlanner {
             return .undoBlocked(
                 range.isSingle
                     ? "\(name) changed nothing, so there is nothing to undo."
-                    : "\(name) cancel each other: together they changed nothing, so there is "
+                    : "\(name) cancel each other out: together they changed nothing, so there is "
                         + "nothing to undo.")
         }
         if let undo = later.takenBackBy, plan.obstacles.isEmpty {
             return .undoBlocked(
                 "\(name) \(range.isSingle ? "has" : "have") been undone already, by entry \(undo). "
-                    + "Undo that one to have \(range.isSingle ? "it" : "them") again.")
+                    + "Undo that entry to redo \(range.isSingle ? "it" : "them").")
         }
         return .undoBlocked(
             "Nothing of \(range.entryName) can be undone: later entries touched all of it.",

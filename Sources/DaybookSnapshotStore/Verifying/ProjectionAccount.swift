@@ -129,6 +129,8 @@ final class ProjectionAccount {
         } catch let error as StoreError where error.code == .corrupt {
             // The account cannot come out even; replaying shows why.
             isPossible = false
+        } catch let error as LMDBError where error.code == .corrupt {
+            isPossible = false
         }
     }
 
@@ -136,7 +138,12 @@ final class ProjectionAccount {
     ///
     /// - Throws: ``StoreError`` when the file cannot be read.
     func comesOutEven(in transaction: borrowing ReadTransaction) throws -> Bool {
-        try isPossible && closes(in: transaction)
+        guard isPossible else { return false }
+        do {
+            return try closes(in: transaction)
+        } catch let error as LMDBError where error.code == .corrupt {
+            return false
+        }
     }
 
     /// Subtracts everything in the tables from the sum.

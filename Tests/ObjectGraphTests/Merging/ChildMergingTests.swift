@@ -50,6 +50,37 @@ import Testing
         }
     }
 
+    @Test(arguments: [false, true])
+    func `what a child has found deleted stays deleted for its own child, read before or not`(
+        isRead: Bool
+    ) throws {
+        let grandchild = ManagedObjectContext(parent: child)
+        let ada = try made(Employee.self)
+        let id = root.performAndWait { ada.objectID }
+        let middle = try child.performAndWait { () throws in
+            let object = try #require(child.object(with: id) as? Employee)
+            if isRead { _ = object.lastName }
+            return object
+        }
+        root.performAndWait { root.delete(ada) }
+        try child.performAndWait { () throws in
+            _ = try child.mergeChanges()
+            #expect(middle.isDeleted)
+        }
+        root.performAndWait { root.rollback() }
+
+        grandchild.performAndWait {
+            _ = #expect(throws: StoreError.self) { try grandchild.existingObject(with: id) }
+        }
+
+        // A merge looks for it again.
+        try child.performAndWait { () throws in
+            _ = try child.mergeChanges()
+            #expect(!middle.isDeleted)
+        }
+        _ = try local(ada, in: grandchild)
+    }
+
     @Test func `S66 an object that a child brings back in its parent is one instance`() throws {
         let local = try child.performAndWait { () throws in
             let ada = Employee(context: child)

@@ -87,7 +87,7 @@ import Testing
             ("1x == 1", 1, "A number ends in 'x'; text must stand in quotation marks."),
             (
                 "firstName == 'a\\d'", 16,
-                "'\\d' is no escape; write '\\\\d' for a backslash."
+                "'\\d' is not an escape; write '\\\\d' for a backslash."
             ),
         ] as [(String, Int, String)])
     func `a mistake is reported with its location and the remedy`(

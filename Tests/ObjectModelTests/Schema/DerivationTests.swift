@@ -17,7 +17,12 @@ import Testing
             "employees.born.@max",
             .aggregate(.maximum, attribute: "born", relationship: "employees")
         ),
+        (
+            "employees.home.rent.@sum",
+            .aggregate(.sum, attribute: "home.rent", relationship: "employees")
+        ),
         ("canonical:(name)", .text(.canonical, attribute: "name")),
+        ("canonical:(home.city)", .text(.canonical, attribute: "home.city")),
         ("lowercase:(name)", .text(.lowercase, attribute: "name")),
         ("uppercase:(name)", .text(.uppercase, attribute: "name")),
     ]
@@ -35,8 +40,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "name", "@count", "a.@count.b", "a.b.@count", "a.@sum", "a.b.c.@sum", "a.b.@avg",
-        "@sum.a.b", "now()", "canonical:name", "canonical:()", "canonical:(a.b)", "trim:(name)",
+        "", "name", "@count", "a.@count.b", "a.b.@count", "a.@sum", "a..c.@sum", "a.b.@avg",
+        "@sum.a.b", "now()", "canonical:name", "canonical:()", "canonical:(a.)", "trim:(name)",
         "a..@count", "a.@count.@count",
     ])
     func `nothing can be derived from anything else`(text: String) {

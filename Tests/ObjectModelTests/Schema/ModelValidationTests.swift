@@ -39,8 +39,8 @@ import Testing
                     AttributeDescription(name: "x", type: .bool)), "'A.x' is declared twice."
             ),
             (
-                attributes(AttributeDescription(name: "x.y", type: .bool)),
-                "'A.x.y' has no usable name: a name is a letter, then letters, digits and underscores."
+                attributes(AttributeDescription(name: "x-y", type: .bool)),
+                "'A.x-y' has no usable name: a name is a letter, then letters, digits and underscores."
             ),
             (
                 attributes(

@@ -115,6 +115,13 @@ struct MigrationMishapTests {
             with: #"{"name":"note","type":"string","optional":false,"default":"none"}"#)
         try Data(text.utf8).write(to: model)
         let words = ["migrate", recorder.path, "--model", model.path]
+        // Without free pages, which would be room.
+        let compact = directory.path("compact.daybook")
+        let compacted = try ChildProcess.run(
+            BuiltTool.daybook, ["compact", recorder.path, "--into", compact])
+        try #require(compacted.ending == .exited(0), "\(compacted.talk)")
+        try FileManager.default.removeItem(atPath: recorder.path)
+        try FileManager.default.moveItem(atPath: compact, toPath: recorder.path)
         let size = try #require(
             try FileManager.default.attributesOfItem(atPath: recorder.path)[.size] as? NSNumber)
         let (head, limit) = (

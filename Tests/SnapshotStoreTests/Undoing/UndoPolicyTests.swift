@@ -291,8 +291,8 @@ struct UndoPolicyTests {
 
         #expect(
             error?.message
-                == "Entries 3 to 4 have been undone already, by entry 5. Undo that one to have "
-                + "them again.")
+                == "Entries 3 to 4 have been undone already, by entry 5. Undo that entry to redo "
+                + "them.")
     }
 
     @Test func `a partial undo does not count for what it left out`() throws {

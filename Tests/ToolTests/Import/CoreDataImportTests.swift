@@ -216,6 +216,28 @@ import Testing
         #expect(!story.hasStore)
     }
 
+    @Test func `a composite attribute is refused, as its columns are not known`() throws {
+        let story = try CoreDataStory()
+        let model = CoreDataStory.model.replacing(
+            #"{"name":"label","type":"string"}"#,
+            with: #"{"name":"label","type":"string"},{"name":"place","type":"composite","#
+                + #""elements":[{"name":"x","type":"double"},{"name":"y","type":"double"}]}"#)
+        try Data(model.utf8).write(to: story.folder.url.appending(path: "model.json"))
+
+        let result = try story.importing()
+
+        #expect(result.status == 2)
+        #expect(
+            result.talk == """
+                error: 'old.sqlite' does not fit the model.
+                  'Tag.place' is a composite attribute: in which columns Core Data keeps its elements \
+                is not known here. Leave it out of the model, import with '--ignore-unknown', and add \
+                it to the new store with 'daybook migrate'.
+
+                """)
+        #expect(!story.hasStore)
+    }
+
     @Test func `what the model does not have is left out when that is asked for`() throws {
         let story = try CoreDataStory(
             """
@@ -375,7 +397,7 @@ import Testing
     @Test(arguments: [
         ("nowhere.sqlite", "There is no file 'nowhere.sqlite'."),
         ("model.json", "'model.json' cannot be read: file is not a database."),
-        ("empty.sqlite", "'empty.sqlite' is no Core Data store: it has no tables"),
+        ("empty.sqlite", "'empty.sqlite' is not a Core Data store: it has no tables"),
         (".", "'.' cannot be read: "),
     ])
     func `a file that is no Core Data store is told to be none`(

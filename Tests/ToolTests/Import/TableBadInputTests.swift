@@ -88,7 +88,7 @@ import Testing
     // MARK: - Bytes
 
     @Test(arguments: [
-        ("P\u{0}Q", "The field holds a NUL byte, which is no text."),
+        ("P\u{0}Q", "The field holds a NUL byte, which is not text."),
         ("P\"Q", "A quotation mark stands inside a field"),
         ("\"P\"Q", "Text follows the quotation mark that ends the field."),
         ("P,Q", "The row has 2 fields, the header 1."),

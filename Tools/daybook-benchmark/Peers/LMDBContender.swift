@@ -101,7 +101,7 @@ final class LMDBContender: Contender {
                     try check("mdb_txn_renew", mdb_txn_renew(reader))
                 }
                 setKey(UInt64(index + 1))
-                sum += Int(Row.age(try get(rows, in: reader)))
+                sum += Int(ContactRow.age(try get(rows, in: reader)))
             }
             return sum
         }
@@ -110,15 +110,15 @@ final class LMDBContender: Contender {
     func readAll() throws -> (ages: Int, nameBytes: Int) {
         var contacts: [PlainContact] = []
         contacts.reserveCapacity(Int(objectCount))
-        try forEachRow { contacts.append(Row.contact($0)) }
+        try forEachRow { contacts.append(ContactRow.contact($0)) }
         return PlainContact.sums(contacts)
     }
 
     func scanAll() throws -> (ages: Int, nameBytes: Int) {
         var read = (ages: 0, nameBytes: 0)
         try forEachRow { row in
-            read.ages += Int(Row.age(row))
-            read.nameBytes += Row.nameLength(row)
+            read.ages += Int(ContactRow.age(row))
+            read.nameBytes += ContactRow.nameLength(row)
         }
         return read
     }
@@ -161,7 +161,7 @@ final class LMDBContender: Contender {
                 let number = UInt64(index + 1)
                 setKey(number)
                 before.set(try get(rows, in: transaction))
-                Row.write(contacts, index, since: sequence, to: &row)
+                ContactRow.write(contacts, index, since: sequence, to: &row)
                 try replace(number, in: transaction)
             }
         }
@@ -231,10 +231,10 @@ final class LMDBContender: Contender {
     private func insert(
         _ contacts: Contacts, _ index: Int, number: UInt64, in transaction: OpaquePointer?
     ) throws {
-        Row.write(contacts, index, since: sequence, to: &row)
+        ContactRow.write(contacts, index, since: sequence, to: &row)
         entry.append(UInt8(1))
         entry.append(number)
-        entry.append(row, from: Row.headerLength)
+        entry.append(row, from: ContactRow.headerLength)
         setKey(number)
         try put(rows, row, UInt32(MDB_APPEND), in: transaction)
     }
@@ -243,7 +243,7 @@ final class LMDBContender: Contender {
     private func replace(_ number: UInt64, in transaction: OpaquePointer?) throws {
         entry.append(UInt8(2))
         entry.append(number)
-        Row.appendEdits(before, row, to: &entry)
+        ContactRow.appendEdits(before, row, to: &entry)
         setKey(number)
         try put(rows, row, 0, in: transaction)
         setKey(number, sequence)
@@ -323,134 +323,5 @@ final class LMDBContender: Contender {
         guard status == MDB_SUCCESS else {
             throw PeerFailure(call, String(cString: mdb_strerror(status)))
         }
-    }
-}
-
-/// The bytes of a row: the number of the entry, six offsets, then five tagged values.
-private enum Row {
-    static let headerLength = 21
-    private static let nameEnd = headerLength + 2 + Contacts.nameLength
-    private static let mailEnd = nameEnd + 2 + Contacts.mailLength
-    private static let addressEnd = mailEnd + 2 + Contacts.addressLength
-    private static let ageEnd = addressEnd + 9
-
-    static func write(
-        _ contacts: Contacts, _ index: Int, since sequence: UInt64, to row: inout ByteBuffer
-    ) {
-        row.removeAll()
-        row.append(sequence)
-        row.append(UInt8(2))
-        for end in [nameEnd, mailEnd, addressEnd, ageEnd, ageEnd + 9, 5] {
-            row.append(UInt16(end))
-        }
-        var offset = index * Contacts.textLength
-        contacts.texts.withUnsafeBytes { texts in
-            for length in [Contacts.nameLength, Contacts.mailLength, Contacts.addressLength] {
-                row.append(UInt8(6))
-                row.append(UInt8(length))
-                row.append(UnsafeRawBufferPointer(rebasing: texts[offset..<(offset + length)]))
-                offset += length
-            }
-        }
-        row.append(UInt8(3))
-        row.append(UInt64(bitPattern: Int64(contacts.ages[index])))
-        row.append(UInt8(4))
-        row.append(contacts.balances[index].bitPattern)
-    }
-
-    static func age(_ row: MDB_val) -> Int64 {
-        guard let start = row.mv_data else { return 0 }
-        return Int64(
-            bigEndian: start.loadUnaligned(fromByteOffset: addressEnd + 1, as: Int64.self))
-    }
-
-    /// All five values, in an instance.
-    static func contact(_ row: MDB_val) -> PlainContact {
-        let bytes = UnsafeRawBufferPointer(start: row.mv_data, count: row.mv_size)
-        func text(_ start: Int) -> String {
-            let length = Int(bytes[start + 1])
-            return String(
-                decoding: UnsafeRawBufferPointer(
-                    rebasing: bytes[(start + 2)..<(start + 2 + length)]),
-                as: UTF8.self)
-        }
-        let balance = UInt64(
-            bigEndian: bytes.loadUnaligned(fromByteOffset: ageEnd + 1, as: UInt64.self))
-        return PlainContact(
-            name: text(headerLength), mail: text(nameEnd), address: text(mailEnd),
-            age: Int(age(row)), balance: Double(bitPattern: balance))
-    }
-
-    static func nameLength(_ row: MDB_val) -> Int {
-        guard let start = row.mv_data else { return 0 }
-        return Int(start.load(fromByteOffset: headerLength + 1, as: UInt8.self))
-    }
-
-    /// Old and new mail, age and balance, each after the number of its property.
-    static func appendEdits(_ old: ByteBuffer, _ new: ByteBuffer, to entry: inout ByteBuffer) {
-        for (start, end) in [(nameEnd, mailEnd), (addressEnd, ageEnd), (ageEnd, ageEnd + 9)] {
-            entry.append(UInt8(1))
-            entry.append(old, from: start, to: end)
-            entry.append(new, from: start, to: end)
-        }
-    }
-}
-
-/// Bytes that are written as C would write them.
-private struct ByteBuffer {
-    private(set) var start: UnsafeMutableRawPointer
-    private(set) var count = 0
-    private var capacity: Int
-
-    init(capacity: Int) {
-        self.capacity = capacity
-        start = .allocate(byteCount: capacity, alignment: 16)
-    }
-
-    var value: MDB_val { MDB_val(mv_size: count, mv_data: start) }
-
-    mutating func removeAll() {
-        count = 0
-    }
-
-    mutating func append<Number: FixedWidthInteger>(_ number: Number) {
-        reserve(MemoryLayout<Number>.size)
-        start.storeBytes(of: number.bigEndian, toByteOffset: count, as: Number.self)
-        count += MemoryLayout<Number>.size
-    }
-
-    mutating func append(_ bytes: UnsafeRawBufferPointer) {
-        guard let source = bytes.baseAddress else { return }
-        reserve(bytes.count)
-        (start + count).copyMemory(from: source, byteCount: bytes.count)
-        count += bytes.count
-    }
-
-    mutating func append(_ other: ByteBuffer, from lower: Int, to upper: Int? = nil) {
-        let end = upper ?? other.count
-        append(UnsafeRawBufferPointer(start: other.start + lower, count: end - lower))
-    }
-
-    mutating func set(_ value: MDB_val) {
-        removeAll()
-        append(UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size))
-    }
-
-    mutating func overwrite(_ number: UInt64) {
-        start.storeBytes(of: number.bigEndian, as: UInt64.self)
-    }
-
-    func release() {
-        start.deallocate()
-    }
-
-    private mutating func reserve(_ more: Int) {
-        guard count + more > capacity else { return }
-        let larger = max(capacity * 2, count + more)
-        let moved = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 16)
-        moved.copyMemory(from: start, byteCount: count)
-        start.deallocate()
-        start = moved
-        capacity = larger
     }
 }

@@ -272,6 +272,18 @@ final class SQLiteContender: Contender {
         """
 }
 
+extension SQLiteContender: OpensIdly {
+    static func openIdly(_ folder: URL) throws {
+        let database = try open(folder)
+        defer { sqlite3_close_v2(database) }
+        let statement = try prepare("PRAGMA user_version", database)
+        defer { sqlite3_finalize(statement) }
+        guard sqlite3_step(statement) == SQLITE_ROW, sqlite3_column_int64(statement, 0) == 0 else {
+            throw PeerFailure("PRAGMA user_version", "it is not 0")
+        }
+    }
+}
+
 extension SQLiteContender: Migrates {
     static func migrate(_ folder: URL, _ change: ModelChange, _ number: Int) throws -> Double {
         try Stopwatch.seconds {

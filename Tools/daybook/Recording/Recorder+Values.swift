@@ -9,7 +9,7 @@ extension Recorder {
     func set(_ values: [JSONMember], of object: ManagedObject, _ line: Int) throws {
         guard !values.isEmpty else { return }
         let entity = try entity(named: object.objectID.entityName)
-        for member in values {
+        for member in entity.elementMembers(of: values) {
             let property = try property(named: member.name, of: entity)
             trace.record(property, of: object, line: line)
             if let attribute = property.attribute {

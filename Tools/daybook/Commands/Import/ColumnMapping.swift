@@ -136,13 +136,13 @@ private struct PlaceFinder {
     mutating func place(
         of path: String, in column: String
     ) -> (property: SchemaProperty, slot: Int, key: SchemaProperty?)? {
-        let parts = path.split(
-            separator: ".", maxSplits: 1, omittingEmptySubsequences: false
-        ).map(String.init)
-        guard let property = entity.property(named: parts[0]) else {
-            note(column, "'\(entity.name)' has no property '\(parts[0])'", parts[0], of: entity)
+        let names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard let (property, count) = entity.property(at: names[...]) else {
+            let name = entity.isComposite(names[0]) ? path : names[0]
+            note(column, "'\(entity.name)' has no property '\(name)'", name, of: entity)
             return nil
         }
+        let key = names.dropFirst(count).joined(separator: ".")
         guard property.isPersistent else {
             problems.append("'\(property.name)' is transient: no store keeps it.")
             return nil
@@ -154,14 +154,14 @@ private struct PlaceFinder {
             return nil
         }
         guard let end = property.end, let destination = schema.entity(end.destination) else {
-            guard parts.count == 1, let slot = property.slot else {
-                problems.append("'\(path)': '\(property.name)' is no relationship.")
+            guard key.isEmpty, let slot = property.slot else {
+                problems.append("'\(path)': '\(property.name)' is not a relationship.")
                 return nil
             }
             return (property, slot, nil)
         }
         guard let slot = slot(of: property, in: column) else { return nil }
-        return key(parts.count > 1 ? parts[1] : nil, of: destination, property, column)
+        return self.key(key.isEmpty ? nil : key, of: destination, property, column)
             .map { (property, slot, $0) }
     }
 
@@ -223,7 +223,7 @@ extension CSVRecord.Flaw {
     /// The mistake as a sentence.
     var sentence: String {
         switch self {
-        case .nul: "The field holds a NUL byte, which is no text."
+        case .nul: "The field holds a NUL byte, which is not text."
         case .strayQuote:
             "A quotation mark stands inside a field that does not begin with one. Such a field is "
                 + "quoted, and the mark written twice."

@@ -103,14 +103,14 @@ struct ImportCommand: Command {
                     "Import a table, with a relationship"),
                 .init(
                     "daybook import new.daybook Old.sqlite -f coredata -m model.json",
-                    "Make a store from that of Core Data"),
+                    "Make a store from a Core Data store"),
             ],
             endings: [
                 .init(.success, "Everything is imported, now or before."),
                 .init(.finding, "Rows of the table were refused."),
                 .init(
                     .usage,
-                    "Wrong usage, a bad line, a file that is no table, or a Core Data store that "
+                    "Wrong usage, a bad line, a file that is not a table, or a Core Data store that "
                         + "does not fit its model."),
                 .init(.unreadable),
                 .init(

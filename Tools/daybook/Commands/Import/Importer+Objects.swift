@@ -114,14 +114,14 @@ extension Importer {
             value != .null
         else {
             throw LineProblem(
-                "'\(key.name)' is missing, which tells which '\(entity.name)' is meant.")
+                "'\(key.name)' is missing; it says which '\(entity.name)' is meant.")
         }
         return try objects(of: entity, key, value).first { !doomed.contains($0) }
     }
 
     private func noKey(of entity: SchemaEntity) -> LineProblem {
         LineProblem(
-            "Nothing tells which '\(entity.name)' is meant: name a unique attribute with "
+            "Nothing says which '\(entity.name)' is meant: name a unique attribute with "
                 + "'--key \(entity.name)=ATTRIBUTE'.")
     }
 
@@ -135,7 +135,7 @@ extension Importer {
         }
         guard let key = directory.key(of: entity), let value = known.key, value != .null else {
             throw LineProblem(
-                "'\(name)' was imported at an earlier time, and nothing tells which object it has "
+                "'\(name)' was imported at an earlier time, and nothing says which object it has "
                     + "become: name a unique attribute with '--key \(entity.name)=ATTRIBUTE'.")
         }
         return try objects(of: entity, key, value).first
@@ -158,7 +158,8 @@ extension Importer {
     ) throws -> (attributes: [JSONMember], relationships: [JSONMember]) {
         var attributes: [JSONMember] = []
         var relationships: [JSONMember] = []
-        for member in row where member.name != DebeziumFormat.identifier {
+        for member in entity.elementMembers(of: row)
+        where member.name != DebeziumFormat.identifier {
             guard let property = entity.property(named: member.name) else {
                 guard !options.ignoresUnknown else { continue }
                 _ = try recorder.property(named: member.name, of: entity)
@@ -179,9 +180,10 @@ extension Importer {
     /// The attributes of a new object that the event omits because they are null.
     private func nulls(_ event: ForeignEvent, _ entity: SchemaEntity) -> [JSONMember] {
         guard event.operation == .insert, event.isWhole else { return [] }
+        let after = entity.elementMembers(of: event.after ?? [])
         return entity.properties.filter { property in
             property.isPersistent && !property.isDerived && property.attribute?.isOptional == true
-                && event.after?.first(named: property.name) == nil
+                && after.first(named: property.name) == nil
         }.map { JSONMember($0.name, .null) }
     }
 
@@ -250,7 +252,7 @@ extension Importer {
         _ json: JSONValue, _ property: SchemaProperty, _ stream: String
     ) throws -> ManagedObject? {
         guard let end = property.end, let entity = recorder.schema.entity(end.destination) else {
-            throw LineProblem("'\(property.name)' is no relationship.")
+            throw LineProblem("'\(property.name)' is not a relationship.")
         }
         if case .string(let name) = json {
             let known = directory.known(name, in: stream, leadingTo: entity)

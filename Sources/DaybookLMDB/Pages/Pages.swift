@@ -1,0 +1,156 @@
+// The room of pages: the bytes of the file as LMDB lays them out, read and checked without LMDB. Nothing in
+// a file is believed: every offset, count and page number is looked at before it is followed.
+
+/// The pages of one state of a file, in memory.
+///
+/// No page number is followed that was not checked to be one of them.
+struct Pages {
+    private let bytes: UnsafeRawBufferPointer
+    let pageSize: Int
+    let count: Int
+    /// Those known to be complete; nil where nobody remembers.
+    private let complete: CompletePages?
+
+    /// Pages whose bytes must outlive the value.
+    ///
+    /// - Parameters:
+    ///   - bytes: The file, or its first part.
+    ///   - pageSize: The size of a page, one of ``FileFormat/pageSizeRange``.
+    ///   - count: The number of pages that belong to the state; fewer, if there are not so many.
+    ///   - complete: Remembers which were found complete; it must outlive the value.
+    init(
+        _ bytes: UnsafeRawBufferPointer, pageSize: Int, count: UInt64,
+        complete: CompletePages? = nil
+    ) {
+        self.bytes = bytes
+        self.complete = complete
+        self.pageSize = pageSize
+        self.count = Int(min(count, UInt64(bytes.count / pageSize)))
+    }
+
+    /// Calls `body` with the bytes of all pages.
+    func withBytes<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
+        body(UnsafeRawBufferPointer(rebasing: bytes.prefix(count * pageSize)))
+    }
+
+    /// More records than fit into the pages: a node has eight bytes and two for its offset.
+    var recordsMaximum: UInt64 { UInt64(count) * UInt64(pageSize / 10) }
+
+    /// The branch or leaf page of that number.
+    @inline(__always)
+    func page(_ number: UInt64, _ kind: PageView.Kind) throws(PageFault) -> PageView {
+        guard number >= 2, number < UInt64(count), let start = bytes.baseAddress else {
+            throw notInFile(number)
+        }
+        return try PageView(
+            UnsafeRawBufferPointer(start: start + Int(number) &* pageSize, count: pageSize),
+            number: number, kind)
+    }
+
+    /// Checks that no node of a page is missing, unless that is known.
+    @inline(__always)
+    func confirmComplete(_ page: PageView, isOrdered: Bool) throws(PageFault) {
+        if complete?.contains(page.number) == true { return }
+        try page.checkCompleteness(isOrdered: isOrdered)
+        complete?.insert(page.number)
+    }
+
+    /// The value of a leaf's node, behind its key or on pages of its own.
+    @inline(__always)
+    func value(_ node: PageView.Node, on page: PageView) throws(PageFault) -> UnsafeRawBufferPointer
+    {
+        switch node.flags {
+        case 0: return try page.valueInPage(node, count: node.valueSize)
+        case FileFormat.nodeOverflow: return try overflowValue(node, on: page)
+        default: throw wrongFlags(node, page)
+        }
+    }
+
+    @inline(never)
+    private func overflowValue(
+        _ node: PageView.Node, on page: PageView
+    ) throws(PageFault) -> UnsafeRawBufferPointer {
+        let first = try page.overflowPage(node)
+        guard first >= 2, first < UInt64(count) else { throw notInFile(first) }
+        let run = UnsafeRawBufferPointer(rebasing: bytes[(Int(first) * pageSize)...])
+        _ = try Self.overflowPages(
+            run, first, holding: node.valueSize, pageSize: pageSize, pageCount: count)
+        return UnsafeRawBufferPointer(
+            rebasing: run[FileFormat.pageHeaderSize...].prefix(node.valueSize))
+    }
+
+    /// Counts the pages of a long value.
+    ///
+    /// - Parameters:
+    ///   - header: The bytes from the first page on, at least those of its header.
+    ///   - first: The number of the first page.
+    ///   - size: The number of the value's bytes.
+    ///   - pageSize: The size of a page.
+    ///   - pageCount: The number of pages in the file.
+    /// - Returns: Their number.
+    /// - Throws: ``PageFault`` when they are not such pages, too few for the value, or not all in the
+    ///   file.
+    static func overflowPages(
+        _ header: UnsafeRawBufferPointer, _ first: UInt64, holding size: Int, pageSize: Int,
+        pageCount: Int
+    ) throws(PageFault) -> Int {
+        guard let start = header.baseAddress, header.count >= FileFormat.pageHeaderSize else {
+            throw PageFault(page: first, what: "the file ends within it")
+        }
+        let pages = Int(start.number(at: FileFormat.pageOverflowOffset, as: UInt32.self))
+        let needed = (FileFormat.pageHeaderSize - 1 + size) / pageSize + 1
+        guard start.number(at: 0, as: UInt64.self) == first,
+            start.number(at: FileFormat.pageFlagsOffset, as: UInt16.self)
+                == FileFormat.overflowPage,
+            pages >= needed, UInt64(pages) <= UInt64(pageCount) - first
+        else { throw PageFault(page: first, what: "it is not the begin of an overflow value") }
+        return pages
+    }
+
+    @inline(never)
+    private func notInFile(_ number: UInt64) -> PageFault {
+        PageFault(page: number, what: "it is not in the file")
+    }
+
+    @inline(never)
+    private func wrongFlags(_ node: PageView.Node, _ page: PageView) -> PageFault {
+        PageFault(
+            page: page.number,
+            what: "a record has flags \(node.flags) and \(node.valueSize) bytes")
+    }
+}
+
+/// The pages of one state of a file that were last found complete.
+///
+/// Each number has one place, where the next one with the same place replaces it. So the branches, which
+/// every read passes, are mostly known, and nothing grows.
+///
+/// It belongs to one thread at a time, and whoever makes one deallocates it.
+struct CompletePages {
+    private let numbers: UnsafeMutablePointer<UInt64>
+    private static let count = 1024
+
+    init() {
+        numbers = .allocate(capacity: Self.count)
+        numbers.initialize(repeating: 0, count: Self.count)
+    }
+
+    /// Forgets all, for another state.
+    func removeAll() {
+        numbers.update(repeating: 0, count: Self.count)
+    }
+
+    func deallocate() {
+        numbers.deallocate()
+    }
+
+    @inline(__always)
+    func contains(_ number: UInt64) -> Bool {
+        numbers[Int(truncatingIfNeeded: number) & (Self.count - 1)] == number
+    }
+
+    @inline(__always)
+    func insert(_ number: UInt64) {
+        numbers[Int(truncatingIfNeeded: number) & (Self.count - 1)] = number
+    }
+}

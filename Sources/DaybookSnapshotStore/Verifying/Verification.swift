@@ -1,0 +1,353 @@
+internal import DaybookJournalLog
+internal import DaybookLMDB
+internal import DaybookObjectModel
+
+/// One run over an open store.
+struct Verification {
+    private let store: Store
+    private let checkpoint: Checkpoint?
+    private var pending = PendingIndexes()
+    private(set) var report: VerifyReport
+    private var data: DataCheck
+
+    private var parts: StoreParts { store.parts }
+
+    /// Whether there are references to large data and no table to look for them in.
+    var lacksChunks: Bool { data.lacksTable }
+
+    init(
+        _ store: Store, _ report: VerifyReport, _ chunks: ChunkTable?, _ checkpoint: Checkpoint?
+    ) {
+        self.store = store
+        data = DataCheck(chunks, store.schema)
+        self.report = report
+        self.checkpoint = checkpoint
+    }
+
+    mutating func run(
+        in transaction: borrowing ReadTransaction, _ progress: (String, Double) -> Void
+    ) throws {
+        try checkMetadata(in: transaction)
+        if try !balances(checkJournal(in: transaction, progress), in: transaction) {
+            try replay(in: transaction, progress)
+        }
+        try checkReferences(in: transaction)
+        progress("references", 1)
+        if report.findings.isEmpty { try checkDerived(in: transaction) }
+        try data.run(in: transaction) { progress("data", $0) }
+        report.findings += data.findings
+        // A damaged journal is not compared with a checkpoint.
+        if let checkpoint, report.findings.isEmpty {
+            report.flaw = try store.flaw(of: checkpoint, in: transaction)
+        }
+    }
+
+    /// Whether the tables are what the journal gives, by a quick account that does not show where
+    /// they differ.
+    private mutating func balances(
+        _ account: ProjectionAccount, in transaction: borrowing ReadTransaction
+    ) throws -> Bool {
+        guard report.findings.isEmpty, try account.comesOutEven(in: transaction) else {
+            return false
+        }
+        report.recordsCompared = account.count
+        return true
+    }
+
+    /// Replays the journal into a scratch store and compares every record.
+    private mutating func replay(
+        in transaction: borrowing ReadTransaction, _ progress: (String, Double) -> Void
+    ) throws {
+        let isSoundSoFar = report.findings.isEmpty
+        do {
+            let scratch = try ScratchStore(store.schema, pending)
+            let folded = try fold(into: scratch, in: transaction, progress)
+            if folded == report.head {
+                try compare(with: scratch, in: transaction, progress)
+            } else {
+                report.gaps.append(
+                    "The tables were not compared with the journal, which can be followed to entry "
+                        + "\(folded) only.")
+                try checkDecoding(in: transaction)
+            }
+        } catch let failure as ScratchStore.Failure {
+            // Earlier findings stay, and the account has already shown that something is wrong.
+            if isSoundSoFar {
+                report.add(.projection, "tables", "The tables are not what the journal gives.")
+            }
+            report.gaps.append(
+                "The tables were not compared with the journal record by record, because there is "
+                    + "no temporary store: \(failure.message) Set TMPDIR to a folder with room, and "
+                    + "verify again.")
+        }
+    }
+
+    // MARK: - Steps
+
+    private mutating func checkMetadata(in transaction: borrowing ReadTransaction) throws {
+        let meta = parts.tables.meta
+        for name in StoreMetadata.Name.all {
+            do {
+                let found = try StoreMetadata.record(name, meta, in: transaction)
+                if found == nil {
+                    report.add(.metadata, "meta, '\(name)'", "The record '\(name)' is missing.")
+                }
+            } catch let error as StoreError where error.code == .corrupt {
+                report.add(.metadata, "meta, '\(name)'", error.message)
+            }
+        }
+        if report.findings.isEmpty { try checkReserved(in: transaction) }
+        do {
+            _ = try StoreMetadata.userValues(meta, in: transaction)
+        } catch let error as StoreError where error.code == .corrupt {
+            report.add(.metadata, "meta, '\(StoreMetadata.Name.userValues)'", error.message)
+        }
+        do {
+            pending = try StoreMetadata.pendingIndexes(meta, in: transaction)
+        } catch let error as StoreError where error.code == .corrupt {
+            report.add(.metadata, "meta, '\(StoreMetadata.Name.pendingIndexes)'", error.message)
+        }
+        do {
+            _ = try StoreMetadata.cursors(meta, in: transaction)
+        } catch let error as StoreError where error.code == .corrupt {
+            report.add(.metadata, "meta, '\(StoreMetadata.Name.cursors)'", error.message)
+        }
+        do {
+            for tag in try StoreMetadata.tags(meta, in: transaction).sorted()
+            where try !isSound(tag, in: transaction) {
+                report.add(
+                    .metadata, "tag '\(tag.name)'",
+                    "The tag '\(tag.name)' was set on an entry \(tag.sequence) that is not the one "
+                        + "in the journal.")
+            }
+        } catch let error as StoreError where error.code == .corrupt {
+            report.add(.metadata, "meta, '\(StoreMetadata.Name.tags)'", error.message)
+        }
+    }
+
+    /// No number that an object has, or has had, may be given out again.
+    private mutating func checkReserved(in transaction: borrowing ReadTransaction) throws {
+        let place = "meta, '\(StoreMetadata.Name.reserved)'"
+        let tables = parts.tables
+        do {
+            let reserved = try StoreMetadata.reserved(tables.meta, in: transaction)
+            for entity in store.schema.entities {
+                let greatest = max(
+                    try tables.rows.unchecked.numberMaximum(of: entity.number, in: transaction),
+                    try tables.versions.unchecked.numberMaximum(
+                        of: entity.number, in: transaction))
+                guard greatest >= reserved else { continue }
+                report.add(
+                    .metadata, place,
+                    "The store says that the object numbers from \(reserved) on are free, but there "
+                        + "is \(entity.name)/\(greatest).")
+            }
+        } catch let error as StoreError where error.code == .corrupt {
+            report.add(.metadata, place, error.message)
+        }
+    }
+
+    /// Whether a tag names the entry it was set on. The journal's own check reports a missing
+    /// digest.
+    private func isSound(
+        _ tag: StoreTag, in transaction: borrowing ReadTransaction
+    ) throws -> Bool {
+        guard tag.sequence <= (try lastEntry(in: transaction)) else { return false }
+        do {
+            return try parts.journal.digest(at: tag.sequence, in: transaction) == tag.digest
+        } catch is JournalError {
+            return true
+        }
+    }
+
+    /// The last entry; zero when it cannot be determined.
+    private func lastEntry(in transaction: borrowing ReadTransaction) throws -> SequenceNumber {
+        do {
+            return try parts.journal.last(in: transaction)
+        } catch let error as JournalError where error.code == .entryBroken {
+            // The journal's own check reports it.
+            return .zero
+        }
+    }
+
+    /// - Returns: The account of the entries against the tables.
+    private mutating func checkJournal(
+        in transaction: borrowing ReadTransaction, _ progress: (String, Double) -> Void
+    ) throws -> ProjectionAccount {
+        var findings: [JournalFinding] = []
+        let account = ProjectionAccount(parts.projection, pending)
+        report.head = try lastEntry(in: transaction)
+        try parts.journal.verify(
+            in: transaction, { findings.append($0) },
+            follow: { entry in
+                try account.follow(entry, in: transaction)
+                data.follow(entry)
+            },
+            progress: { done, last in progress("journal", fraction(done, last)) })
+        for finding in findings {
+            let place = finding.sequence.map { "entry \($0)" } ?? "journal"
+            report.add(.journal, place, finding.message)
+        }
+        if findings.isEmpty { report.headDigest = try parts.journal.headDigest(in: transaction) }
+        return account
+    }
+
+    /// Folds as many entries as can be trusted.
+    ///
+    /// - Returns: The last one.
+    private mutating func fold(
+        into scratch: ScratchStore, in transaction: borrowing ReadTransaction,
+        _ progress: (String, Double) -> Void
+    ) throws -> SequenceNumber {
+        var reached = SequenceNumber.zero
+        var waiting: [JournalEntry] = []
+        func foldWaiting() throws {
+            guard let last = waiting.last?.sequence else { return }
+            defer { waiting = [] }
+            do {
+                try scratch.fold(waiting)
+            } catch is StoreError where waiting.count > 1 {
+                // One of them does not fit; folded singly, those before it still count.
+                for entry in waiting {
+                    try scratch.fold([entry])
+                    reached = entry.sequence
+                }
+            }
+            reached = last
+            progress("replay", fraction(reached, report.head))
+        }
+        do {
+            var failure: (any Error)?
+            do {
+                try parts.journal.entries(
+                    from: SequenceNumber(1), through: report.head, in: transaction
+                ) { entry in
+                    // An entry that cannot be decoded ends the walk; those before it still count.
+                    _ = try Entry(entry)
+                    waiting.append(entry)
+                    if waiting.count == Self.foldedTogether { try foldWaiting() }
+                    return .proceed
+                }
+            } catch {
+                failure = StoreError(wrapping: error, path: store.path)
+            }
+            try foldWaiting()
+            if let failure { throw failure }
+        } catch let error as StoreError where error.code == .corrupt {
+            // The journal's own check has reported an entry with the wrong digest.
+            let isKnown = report.findings.contains { $0.kind == .journal }
+            if !isKnown { report.add(.journal, "entry \(reached.next)", error.message) }
+        }
+        return reached
+    }
+
+    private static let foldedTogether = 256
+
+    private mutating func compare(
+        with scratch: ScratchStore, in transaction: borrowing ReadTransaction,
+        _ progress: (String, Double) -> Void
+    ) throws {
+        let tables = parts.tables.projection
+        for (position, table) in tables.enumerated() {
+            progress("tables", Double(position) / Double(tables.count))
+            let twin = try scratch.table(table.name)
+            try scratch.read { theirs in
+                var comparison = TableComparison(table, twin, store.schema)
+                try comparison.run(transaction, theirs)
+                report.recordsCompared += comparison.count
+                report.findings += comparison.findings
+            }
+        }
+    }
+
+    /// Checks that rows can be decoded, which needs no journal to compare with.
+    private mutating func checkDecoding(in transaction: borrowing ReadTransaction) throws {
+        for table in [parts.tables.rows, parts.tables.versions] {
+            var broken: [(String, any Error)] = []
+            let start: [UInt8] = []
+            try transaction.scan(
+                table.unchecked, from: start.span.bytes, to: nil, order: .ascending
+            ) { key, stored in
+                do {
+                    guard table.accepts(key, stored: stored) else {
+                        throw DecodingFailure(at: stored.byteCount, expected: "a check that fits")
+                    }
+                    let value = stored.extracting(droppingLast: table.checkSize)
+                    var reader = KeyReader()
+                    let object = try reader.object(key)
+                    let entity = parts.projection.foldedEntity(object.entity)?.layout
+                    let layout = try RowLayout(value)
+                    _ = try layout.values(in: value)
+                    _ = try layout.origins(
+                        in: value,
+                        relationships: entity?.relationshipCount(at: layout.since) ?? 0)
+                } catch {
+                    let record = StoreRecord(key: key.array, value: [])
+                    broken.append((record.place(in: table, store.schema), error))
+                }
+                return .proceed
+            }
+            for (place, error) in broken {
+                report.add(.projection, place, "The record of \(place) cannot be read: \(error).")
+            }
+        }
+    }
+
+    /// Checks that every reference leads to an object, unless the model lets it dangle.
+    private mutating func checkReferences(in transaction: borrowing ReadTransaction) throws {
+        let schema = store.schema
+        // A record whose check does not fit has been reported; here only keys count.
+        let referrers = parts.tables.referrers
+        let rows = parts.tables.rows.unchecked
+        var lost: [Link] = []
+        let start: [UInt8] = []
+        try transaction.scan(
+            referrers.unchecked, from: start.span.bytes, to: nil, order: .ascending
+        ) { key, stored in
+            // The comparison has found keys that are not those of a connection.
+            guard key.byteCount == StoreKey.linkSize,
+                stored.byteCount == 8 + referrers.checkSize
+            else {
+                return .proceed
+            }
+            let link = try Link(key, stored.extracting(droppingLast: referrers.checkSize))
+            let target = StoreKey.object(link.object)
+            let dangles = schema.property(link.property).map(schema.leavesDangling)
+            if dangles == false,
+                try !transaction.contains(rows, target.span.bytes)
+            {
+                lost.append(link)
+            }
+            return .proceed
+        }
+        for link in lost {
+            let property = schema.property(link.property)?.name ?? "?"
+            let place = "'\(property)' of \(schema.name(of: link.other))"
+            report.add(
+                .reference, place,
+                "\(place) refers to \(schema.name(of: link.object)), which does not exist.")
+        }
+    }
+
+    /// Checks that counts, sums and extremes are what the members come to. Forms of texts are left out:
+    /// they are those of the release that saved them.
+    private mutating func checkDerived(in transaction: borrowing ReadTransaction) throws {
+        let schema = parts.projection.schema
+        let checked = schema.derivations.filter { $0.relationship != nil }.map(\.property)
+        guard !checked.isEmpty else { return }
+        let corrections = try DerivedValues.completed(
+            [], parts.projection, renewing: Set(checked), in: transaction)
+        for change in corrections {
+            guard case .update(let edits, _) = change.kind else { continue }
+            for edit in edits {
+                let name = schema.entity(change.object.entity)?.property(edit.property)?.name
+                let place = "'\(name ?? "?")' of \(schema.name(of: change.object))"
+                report.add(.derived, place, "\(place) is not what it is derived from.")
+            }
+        }
+    }
+
+    private func fraction(_ done: SequenceNumber, _ last: SequenceNumber) -> Double {
+        Double(done.rawValue) / Double(max(1, last.rawValue))
+    }
+}

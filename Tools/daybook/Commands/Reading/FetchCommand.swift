@@ -1,0 +1,206 @@
+import DaybookAudit
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
+
+/// `daybook fetch STORE ENTITY`: objects, now or as of the past.
+struct FetchCommand: Command {
+    private let store = Positional("STORE", .path, "The store to read.")
+    private let entity = Positional("ENTITY", .name, "The entity whose objects to fetch.")
+    private let filter = Option(
+        "--where", short: "-w", "P", .text, "Only objects for which this predicate is true.")
+    private let moment = Option(
+        "--at", "SEQ|TIME", .moment, "As the store was at this entry or time.")
+    private let then = Flag(
+        "--then", "With '--at': in the model of that time, with its names and what it had.")
+    private let sort = RepeatedOption(
+        "--sort", short: "-s", "KEY", .name, "Sort by this property; '-KEY' in descending order.")
+    private let limit = Option("--limit", short: "-n", "N", .count, "Stop after N objects.")
+    private let offset = Option("--offset", "N", .count, "Skip the first N objects.")
+    private let count = Flag("--count", short: "-c", "Print only the number of objects.")
+
+    var declaration: CommandDeclaration {
+        CommandDeclaration(
+            "fetch", in: .read, summary: "Fetch objects, as they are or as they were.",
+            discussion: """
+                A predicate compares properties with values and combines comparisons:
+
+                  name BEGINSWITH 'L' AND country.alpha2 == "FR"
+                  code IN {'FR-75', 'FR-69'} OR NOT name CONTAINS[cd] 'saint'
+                  population BETWEEN {1000, 2000}
+                  ANY subdivisions.name LIKE '*burg'
+
+                The past is read in today's model: with today's names, and a property
+                that was removed for a time has the values that it kept meanwhile.
+                '--then' reads it in the model of that time.
+                """,
+            arguments: [store, entity, filter, moment, then, sort, limit, offset, count],
+            examples: [
+                .init(
+                    "daybook fetch iso.daybook Country --where \"name BEGINSWITH 'F'\"",
+                    "Countries with F"),
+                .init(
+                    "daybook fetch iso.daybook Country --at 2010-10-01 --count",
+                    "The number of countries then"),
+            ],
+            endings: [
+                .init(.success),
+                .init(.usage, "Wrong usage, no such entity or property, or a faulty predicate."),
+                .init(.unreadable),
+            ])
+    }
+
+    func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+        let file = try StoreReading.open(arguments[store])
+        let sequence = try arguments[moment].map { try StoreReading.sequence(of: $0, in: file) }
+        let store = try storeToRead(file, at: sequence, isThen: arguments[then])
+        let entity = try StoreReading.entity(arguments[entity], in: store.schema)
+        var query = Query(entity, offset: arguments[offset] ?? 0)
+        query.limit = arguments[limit]
+        query.sortings = try arguments[sort].map { try sorting($0, of: entity, in: store.schema) }
+        if let text = arguments[filter] {
+            query.filter = try StoreReading.filter(text, for: entity, in: store.schema)
+        }
+        if arguments[count] {
+            let count = try store.read(at: sequence) { try $0.count(query) }
+            try console.print(countText(count, console.format))
+        } else {
+            let (objects, reading) = try PagedReading.begin(store, at: sequence) {
+                try $0.fetch(query)
+            }
+            try print(objects, of: entity, reading, console)
+        }
+        return .success
+    }
+
+    private func storeToRead(
+        _ store: Store, at sequence: SequenceNumber?, isThen: Bool
+    ) throws -> Store {
+        guard isThen else { return store }
+        guard let sequence else {
+            throw ToolError.usage("'--then' says with which model '--at' reads, so give both.")
+        }
+        return try store.withModel(at: sequence)
+    }
+
+    private func sorting(
+        _ key: String, of entity: SchemaEntity, in schema: Schema
+    ) throws -> Sorting {
+        let isDescending = key.hasPrefix("-")
+        let names = (isDescending ? key.dropFirst() : key[...])
+            .split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        var steps: [SchemaProperty] = []
+        var current: SchemaEntity? = entity
+        var rest = names[...]
+        while let name = rest.first {
+            guard let owner = current else {
+                throw ToolError.usage(
+                    "'--sort' cannot be '\(key)': '\(steps.last?.name ?? "")' is an attribute.")
+            }
+            guard let (property, count) = owner.property(at: rest) else {
+                throw ToolError.usage(owner.unknownProperty(at: rest).message)
+            }
+            guard property.relationship?.isToMany != true else {
+                throw ToolError.usage(
+                    "'--sort' cannot be '\(key)': '\(name)' leads to many objects.")
+            }
+            steps.append(property)
+            current = property.end.flatMap { schema.entity($0.destination) }
+            rest = rest.dropFirst(count)
+        }
+        return Sorting(FilterPath(steps), isAscending: !isDescending)
+    }
+
+    private func countText(_ count: Int, _ format: OutputFormat) -> String {
+        format == .text ? String(count) : "{\"count\":\(count)}"
+    }
+
+    // MARK: - Printing
+
+    private func print(
+        _ objects: [ObjectID], of entity: SchemaEntity, _ reading: PagedReading,
+        _ console: Console
+    ) throws {
+        if console.format == .text {
+            return try printTable(objects, of: entity, reading, console)
+        }
+        var listing = Listing(console)
+        try reading.forEach(objects) { object, snapshot in
+            let bytes = try json(of: object, snapshot)
+            return (bytes, bytes.count)
+        } print: { bytes in
+            try listing.append(json: bytes)
+        }
+        try listing.close()
+    }
+
+    private func printTable(
+        _ objects: [ObjectID], of entity: SchemaEntity, _ reading: PagedReading,
+        _ console: Console
+    ) throws {
+        let shown = entity.slots.prefix(entity.storedSlotCount)
+        var table = TextTable(
+            [TextTable.Column("object")] + shown.map { TextTable.Column($0.name) })
+        try reading.forEach(objects) { object, snapshot in
+            var cells = [TextTable.Cell(snapshot.schema.name(of: object), .name)]
+            for property in shown {
+                let value = try snapshot.value(of: property, in: object)
+                let cell = AuditValue(
+                    value, type: property.attribute?.type, in: snapshot.schema)
+                cells.append(TextTable.Cell(cell.text))
+            }
+            return (cells, cells.reduce(0) { $0 + $1.text.utf8.count })
+        } print: { cells in
+            table.append(cells)
+        }
+        try console.print(table)
+        try console.talk(objects.count == 1 ? "1 object." : "\(objects.count) objects.")
+    }
+
+    /// `{"object":"Country/17","entity":"Country","values":{…}}`, with every property stored on the
+    /// object's side.
+    private func json(
+        of object: ObjectID, _ snapshot: borrowing Snapshot
+    ) throws -> [UInt8] {
+        let schema = snapshot.schema
+        guard let entity = schema.entity(object.entity), let state = try snapshot.state(of: object)
+        else { throw StoreError.missingRow(schema.name(of: object)) }
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.name("object")
+            writer.string(schema.name(of: object))
+            writer.name("entity")
+            writer.string(entity.name)
+            writer.name("values")
+            writer.object { $0.values(of: state, entity, in: schema) }
+        }
+        return writer.bytes
+    }
+}
+
+extension JSONWriter {
+    /// Writes the members of an object's `values`.
+    fileprivate mutating func values(
+        of state: ObjectState, _ entity: SchemaEntity, in schema: Schema
+    ) {
+        for property in entity.properties where property.isPersistent {
+            if let slot = property.slot {
+                name(property.name)
+                value(state.values[slot], of: property, in: schema)
+            } else if property.isStoredToMany {
+                let members = (state.members[property.number] ?? [:])
+                    .sorted { ($0.value, $0.key) < ($1.value, $1.key) }
+                name(property.name)
+                array { writer in
+                    for (member, _) in members { writer.string(schema.name(of: member)) }
+                }
+            }
+        }
+    }
+}
+
+extension StoreError {
+    fileprivate static func missingRow(_ name: String) -> StoreError {
+        StoreError(.corrupt, "\(name) has no row. Run 'daybook verify' to see what is damaged.")
+    }
+}

@@ -1,0 +1,67 @@
+// The room of the commands that write: they make a store, add entries and tags to it, and show and change its
+// model. Each says what it would do before it does it, where it can.
+
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
+import Foundation
+
+/// `daybook init STORE --model FILE`: a new store whose first entry is its model.
+struct InitCommand: Command {
+    private let store = Positional("STORE", .path, "The file to create.")
+    private let model = RequiredOption(
+        "--model", short: "-m", "FILE", .path, "The model, as JSON; '-' reads standard input.")
+    private let author = Option("--author", short: "-a", "A", .text, "The author of entry 1.")
+    private let note = Option("--note", "N", .text, "The note of entry 1.")
+
+    var declaration: CommandDeclaration {
+        CommandDeclaration(
+            "init", in: .write, summary: "Create a store from a model.",
+            discussion: """
+                The model names entities, their attributes and their relationships:
+
+                  {"entities":[
+                   {"name":"Country","attributes":[
+                      {"name":"alpha2","type":"string","optional":false,"unique":true},
+                      {"name":"name","type":"string","indexed":true}],
+                    "relationships":[{"name":"subdivisions","destination":"Subdivision",
+                      "toMany":true,"inverse":"country","deleteRule":"cascade"}]}, ...]}
+
+                The types are string, int16, int32, int64, float, double, decimal, bool, date,
+                data, uuid and url. By default a property is optional, has no default value and
+                is not indexed. The model becomes entry 1 of the journal, with author and note
+                if they are given. An existing file is left as it is; if several processes make
+                the same store at the same time, one of them succeeds. The store gets its name
+                when it is complete and on the disk.
+                """,
+            arguments: [store, model, author, note],
+            examples: [.init("daybook init iso.daybook --model iso.json", "Create a store")],
+            endings: [
+                .init(.success, "The store is there."),
+                .init(.usage, "Wrong usage, a faulty model, or the file exists already."),
+            ])
+    }
+
+    func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+        let path = arguments[store]
+        // An empty file may belong to another program, too, and LMDB would fill it.
+        guard !FileManager.default.fileExists(atPath: path) else {
+            throw ToolError.usage(
+                "'\(path)' exists already and is left as it is. Choose another path.")
+        }
+        let description = try ModelText(arguments[model]).read(console)
+        let digest = try Store.make(
+            at: path, model: description, author: arguments[author], note: arguments[note])
+        let entities =
+            description.entities.count == 1
+            ? "1 entity" : "\(description.entities.count) entities"
+        switch console.format {
+        case .text:
+            try console.print("Created '\(path)': entry 1 holds the model of \(entities).")
+        case .json, .jsonl:
+            try console.print(
+                ["sequence": 1, "digest": .string(digest.description)] as JSONText)
+        }
+        return .success
+    }
+}
