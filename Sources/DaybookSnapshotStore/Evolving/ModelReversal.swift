@@ -75,7 +75,9 @@ struct ModelReversal {
                 request: request, obstacles: obstacles, refusal: refusal, takenBackBy: nil)
         }
         let own = try ownChanges(in: transaction)
-        var check = MigrationCheck(reverted.steps(from: after), parts, to: reverted, with: own)
+        // Relationships come back with their objects: nothing is brought over to them again.
+        let steps = reverted.steps(from: after).filter { !$0.bringsContent }
+        var check = MigrationCheck(steps, parts, to: reverted, with: own)
         var changes = ChangeSet()
         let wanted = try own + check.run(in: transaction)
         for change in try wanted.withoutDerived(in: reverted) + lostReferences(own, in: transaction)

@@ -94,7 +94,7 @@ extension Store {
 
 extension ModelStep {
     /// Whether objects of a relationship are brought over.
-    fileprivate var bringsContent: Bool {
+    var bringsContent: Bool {
         if case .content? = check { true } else { false }
     }
 }

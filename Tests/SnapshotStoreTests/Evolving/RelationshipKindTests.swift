@@ -115,7 +115,13 @@ import Testing
         let back = try Store.open(at: evolving.temporary.path)
         try world.expect(in: back, before, isOrderKnown: true)
         try back.expectSound()
+
+        try back.commit(try back.undoRequest(of: try back.head()))
+        let again = try Store.open(at: evolving.temporary.path)
+        try world.expect(in: again, after, isOrderKnown: before.isOrdered)
+        try again.expectSound()
         try back.close()
+        try again.close()
     }
 
     @Test(arguments: shapes, shapes)
