@@ -12,6 +12,11 @@ struct ModelTranslation {
     private var problems: [String] = []
     /// What the source calls the kinds of composite attributes, by `Entity.attribute`.
     private var compositeNames: [String: String] = [:]
+    /// How many elements composite attributes have so far.
+    private var elementCount = 0
+    private var hasTooManyElements = false
+    /// As many as an entity can have properties.
+    private static let elementsMaximum = 65_535
 
     /// Translates a model.
     ///
@@ -107,6 +112,17 @@ struct ModelTranslation {
             problems.append("\(subject) is a composite attribute that contains itself.")
             return []
         }
+        // Kinds that contain others several times are few bytes, and many attributes.
+        guard composites.count < AttributeDescription.levelsMaximum,
+            elementCount <= Self.elementsMaximum
+        else {
+            if !hasTooManyElements {
+                problems.append("\(subject) has too many elements, or lies too deep.")
+            }
+            hasTooManyElements = true
+            return []
+        }
+        elementCount += elements.count
         compositeNames["\(entity.name).\(path)"] = kind
         let earlier = source.history.renamingIdentifier(of: source.name)
         let found = elements.flatMap {

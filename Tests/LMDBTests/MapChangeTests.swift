@@ -34,6 +34,17 @@ struct MapChangeTests {
         return try environment.read { try $0.count(table) }
     }
 
+    /// Waits on a thread of its own: the threads that run tests are few, and what is waited for may need
+    /// them.
+    private static func waiting(_ body: @escaping @Sendable () -> Void) async {
+        await withCheckedContinuation { done in
+            Thread {
+                body()
+                done.resume()
+            }.start()
+        }
+    }
+
     /// Runs bodies on threads of their own, without waiting for them before the result is awaited.
     private static func running(
         _ bodies: [@Sendable () throws -> Void]
@@ -70,12 +81,12 @@ struct MapChangeTests {
                 try Self.put(environment, "own")
             },
         ])
-        began.wait()
+        await Self.waiting { began.wait() }
         await #expect(processExitsWith: .success) { [path = path as String] in
             try Self.put(try Self.open(path), "large", 1 << 18)
         }
         mayFollow.signal()
-        while !environment.core.pool.isExclusive { sched_yield() }
+        await Self.waiting { while !environment.core.pool.isExclusive { sched_yield() } }
 
         await #expect(processExitsWith: .success) { [path = path as String] in
             try Self.put(try Self.open(path), "theirs")

@@ -16,7 +16,9 @@ package struct LargeDataIntake {
     ///   under which they come; `StoreError` when the store cannot be written.
     package mutating func take(_ part: LargeDataLine, into store: Store, line: Int) throws {
         var current = incoming ?? IncomingData(part.data, in: store)
-        guard part.data == current.data, part.offset == current.count else {
+        guard part.data == current.data, part.offset == current.count,
+            part.bytes.count <= current.data.count - current.count
+        else {
             throw ExportError(.malformed, line: line, current.unfinished)
         }
         incoming = nil

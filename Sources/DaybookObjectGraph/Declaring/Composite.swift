@@ -93,9 +93,7 @@ public struct Composite<Value: CompositeValue> {
         }
         set {
             guard let slots = object.compositeSlots(storage, ordinal) else { return }
-            for (slot, value) in zip(slots, CompositeWriter(newValue).values) {
-                object.setValue(value, inSlot: slot)
-            }
+            object.setElements(newValue, inSlots: slots)
         }
     }
 
@@ -130,6 +128,20 @@ extension ManagedObject {
         binding.slots.set(binding.composites.count, for: storage)
         binding.composites.append(slots)
         return slots
+    }
+
+    /// Sets those elements of a composite attribute that differ from what reading gives.
+    ///
+    /// An element that cannot be read as its type, because another program has written it or its bytes are
+    /// damaged, reads as its default. It stays as it is unless it is set to something else.
+    func setElements<Value: CompositeValue>(_ value: Value, inSlots slots: [Int]) {
+        realizeIfNeeded()
+        var reader = CompositeReader(self, slots, reporting: false)
+        let read = CompositeWriter(Value(from: &reader)).values
+        for (index, new) in CompositeWriter(value).values.enumerated()
+        where new != read[index] || self.value(inSlot: slots[index]).isNull {
+            setValue(new, inSlot: slots[index])
+        }
     }
 
     /// The value of a prototype's composite attribute: one that code which follows a key path can

@@ -101,9 +101,12 @@ struct CompositeLeaf {
 public struct CompositeReader {
     private let object: ManagedObject
     private var slots: ArraySlice<Int>
+    /// Whether values that a type does not have are told of.
+    private let reports: Bool
 
-    init(_ object: ManagedObject, _ slots: [Int]) {
+    init(_ object: ManagedObject, _ slots: [Int], reporting reports: Bool = true) {
         self.object = object
+        self.reports = reports
         self.slots = slots[...]
     }
 
@@ -114,7 +117,7 @@ public struct CompositeReader {
         let stored = object.readableValue(inSlot: slot)
         guard !stored.isNull else { return nil }
         if let value = Value.unknownValue { return value }
-        object.reportUnreadable(stored, inSlot: slot)
+        if reports { object.reportUnreadable(stored, inSlot: slot) }
         return nil
     }
 

@@ -97,9 +97,9 @@ extension ManagedObject {
     private func setElements<Composite: CompositeValue>(
         _ value: Composite, of composite: String
     ) {
-        let leaves = CompositeForm(of: Composite.self).leaves
-        for (leaf, stored) in zip(leaves, CompositeWriter(value).values) {
-            setStoredValue(stored, forKey: "\(composite).\(leaf.path)")
+        let slots = CompositeForm(of: Composite.self).leaves.compactMap {
+            property(named: "\(composite).\($0.path)").slot
         }
+        setElements(value, inSlots: slots)
     }
 }

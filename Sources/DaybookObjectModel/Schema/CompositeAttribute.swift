@@ -39,7 +39,7 @@ extension AttributeDescription {
     }
 
     /// The maximal number of names in the name of an element.
-    static let levelsMaximum = 16
+    package static let levelsMaximum = 16
 
     /// What is wrong with the name: of an element the names of the composite attributes included.
     func nameProblems(in entity: EntityDescription) -> [String] {

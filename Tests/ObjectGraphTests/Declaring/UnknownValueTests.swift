@@ -116,3 +116,84 @@ private enum New {
         }
     }
 }
+
+/// The declaration of a home whose kinds are more.
+private enum Richer {
+    enum Kind: String, AttributeValue { case house, villa }
+
+    struct Home: CompositeAttribute {
+        var city = ""
+        var kind = Kind.house
+        var next = Kind.house
+
+        static let elements: [CompositeElement<Home>] = [
+            CompositeElement(\.city), CompositeElement(\.kind), CompositeElement(\.next),
+        ]
+    }
+
+    final class Tenant: ManagedObject {
+        @Composite var home = Home()
+
+        override class var entityName: String { "Tenant" }
+    }
+}
+
+/// The same home where one of them is not known.
+private enum Poorer {
+    enum Kind: String, AttributeValue { case house, hut }
+
+    enum NextKind: String, AttributeValue {
+        case house, other
+
+        static var unknownValue: NextKind? { .other }
+    }
+
+    struct Home: CompositeAttribute {
+        var city = ""
+        var kind = Kind.house
+        var next = NextKind.house
+
+        static let elements: [CompositeElement<Home>] = [
+            CompositeElement(\.city), CompositeElement(\.kind), CompositeElement(\.next),
+        ]
+    }
+
+    final class Tenant: ManagedObject {
+        @Composite var home = Home()
+
+        override class var entityName: String { "Tenant" }
+    }
+}
+
+extension UnknownValueTests {
+    @Test func `an element that cannot be read stays when another one is set`() throws {
+        let folder = try TemporaryDirectory()
+        let url = folder.url.appendingPathComponent("homes.daybook")
+        let richer = try PersistentContainer(url, model: [Richer.Tenant.self])
+            .newBackgroundContext()
+        try richer.performAndWait {
+            Richer.Tenant(context: richer).home = Richer.Home(kind: .villa, next: .villa)
+            try richer.save()
+        }
+        let context = try PersistentContainer(url, model: [Poorer.Tenant.self])
+            .newBackgroundContext()
+        try context.performAndWait {
+            context.inaccessibleFaultHandler = { _, _ in }
+            let tenant = try #require(try context.fetch(FetchRequest<Poorer.Tenant>()).first)
+
+            tenant.home.city = "Bern"
+            var home = tenant.home
+            home.city = "Basel"
+            tenant.setValue(home, forKey: "home")
+
+            #expect(tenant.changedValues().keys.sorted() == ["home.city"])
+            #expect(tenant.storedValue(forKey: "home.kind") == .string("villa"))
+            #expect(tenant.storedValue(forKey: "home.next") == .string("villa"))
+
+            tenant.home.next = .house
+
+            #expect(tenant.storedValue(forKey: "home.next") == .string("house"))
+            #expect(tenant.storedValue(forKey: "home.kind") == .string("villa"))
+        }
+    }
+}

@@ -63,14 +63,24 @@ extension Recorder {
                 "'\(attribute.name)' is wrong: a file was named, and no folder of files was given. "
                     + "'daybook record' takes it with '--files FOLDER'.")
         }
-        guard !name.hasPrefix("/"), !name.split(separator: "/").contains("..") else {
+        // Links may lead out of the folder, too.
+        let folder = URL(fileURLWithPath: files).resolvingSymlinksInPath().path
+        let file = URL(fileURLWithPath: files + "/" + name).resolvingSymlinksInPath().path
+        guard !name.hasPrefix("/"), !name.split(separator: "/").contains(".."),
+            file.hasPrefix(folder == "/" ? "/" : folder + "/")
+        else {
             throw LineProblem(
                 "'\(attribute.name)' is wrong: '\(name)' is not in the folder of '--files'. Name the "
                     + "file as seen from that folder.")
         }
+        if let found = try? FileManager.default.attributesOfItem(atPath: file),
+            found[.type] as? FileAttributeType != .typeRegular
+        {
+            throw LineProblem("'\(attribute.name)' is wrong: '\(name)' is not a regular file.")
+        }
         var staging = DataStaging(in: store)
         do {
-            let input = try InputFile(files + "/" + name)
+            let input = try InputFile(file)
             var buffer = [UInt8](repeating: 0, count: 1 << 20)
             while case let count = try input.read(into: &buffer), count > 0 {
                 try staging.append(Data(buffer[..<count]))
