@@ -215,7 +215,10 @@ package final class SchemaEntity: Sendable {
         constraints =
             single
             + compound.map { number, names in
-                SchemaConstraint(number: number, properties: names.compactMap { named[$0] })
+                // Not by name: the index has the values in this order, and a name may change.
+                SchemaConstraint(
+                    number: number,
+                    properties: names.compactMap { named[$0] }.sorted { $0.number < $1.number })
             }
     }
 

@@ -331,4 +331,26 @@ struct MigrationTests {
         #expect(try new.value("z", of: a) == .string("y"))
         #expect(new.schema.name(of: a) == "B/\(a.number)")
     }
+
+    @Test func `a constraint of several attributes finds its values after one has another name`()
+        throws
+    {
+        func model(_ first: AttributeDescription) -> EntityDescription {
+            entity("A", [first, attribute("m")], unique: [[first.name, "m"]])
+        }
+        let evolving = try Evolving(model(attribute("a")))
+        let object = try evolving.store.add("A", ["a": .string("1"), "m": .string("2")])
+
+        // By name it comes behind the other now.
+        let new = try evolving.open(model(attribute("z", was: "a")))
+
+        let error = #expect(throws: StoreError.self) {
+            try new.add("A", ["z": .string("1"), "m": .string("2")])
+        }
+        #expect(error?.code == .duplicate)
+        try new.add("A", ["z": .string("2"), "m": .string("1")])
+        try new.remove(object)
+        try new.add("A", ["z": .string("1"), "m": .string("2")])
+        try new.expectSound()
+    }
 }
