@@ -94,7 +94,7 @@ struct ByteLockTests {
                     })
             }.start()
         }
-        while !environment.core.pool.isExclusive { sched_yield() }
+        await onThread { while !environment.core.pool.isExclusive { sched_yield() } }
 
         await #expect(processExitsWith: .success) { [path = path as String] in
             let environment = try Self.open(path, LockPatience(limit: .seconds(5)))

@@ -34,17 +34,6 @@ struct MapChangeTests {
         return try environment.read { try $0.count(table) }
     }
 
-    /// Waits on a thread of its own: the threads that run tests are few, and what is waited for may need
-    /// them.
-    private static func waiting(_ body: @escaping @Sendable () -> Void) async {
-        await withCheckedContinuation { done in
-            Thread {
-                body()
-                done.resume()
-            }.start()
-        }
-    }
-
     /// Runs bodies on threads of their own, without waiting for them before the result is awaited.
     private static func running(
         _ bodies: [@Sendable () throws -> Void]
@@ -81,12 +70,12 @@ struct MapChangeTests {
                 try Self.put(environment, "own")
             },
         ])
-        await Self.waiting { began.wait() }
+        await onThread { began.wait() }
         await #expect(processExitsWith: .success) { [path = path as String] in
             try Self.put(try Self.open(path), "large", 1 << 18)
         }
         mayFollow.signal()
-        await Self.waiting { while !environment.core.pool.isExclusive { sched_yield() } }
+        await onThread { while !environment.core.pool.isExclusive { sched_yield() } }
 
         await #expect(processExitsWith: .success) { [path = path as String] in
             try Self.put(try Self.open(path), "theirs")

@@ -30,6 +30,17 @@ func onAnotherThread(_ body: @escaping @Sendable () throws -> Void) throws {
     if let error = box.value.withLock({ $0 }) { throw error }
 }
 
+/// Waits in `body`, on a thread of its own: the threads that run tests are few, and what is waited for may
+/// need them.
+func onThread(_ body: @escaping @Sendable () -> Void) async {
+    await withCheckedContinuation { done in
+        Thread {
+            body()
+            done.resume()
+        }.start()
+    }
+}
+
 /// Runs `body` on several threads concurrently and waits for all.
 func onThreads(_ count: Int, _ body: @escaping @Sendable (_ thread: Int) throws -> Void) throws {
     let box = ErrorBox(Mutex(nil))
