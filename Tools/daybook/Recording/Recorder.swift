@@ -251,7 +251,7 @@ final class Recorder {
             throw LineProblem("'match' is empty: at least one attribute was expected.")
         }
         var match = ObjectMatcher.Match(entity: entity)
-        for member in entity.elementMembers(of: members) {
+        for member in try elementMembers(members, of: entity) {
             let property = try property(named: member.name, of: entity)
             if let attribute = property.attribute {
                 guard property.isPersistent else {
