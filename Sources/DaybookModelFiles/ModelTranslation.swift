@@ -10,13 +10,7 @@ struct ModelTranslation {
     private var places: [String: Int] = [:]
     private var remarks: [String]
     private var problems: [String] = []
-    /// What the source calls the kinds of composite attributes, by `Entity.attribute`.
-    private var compositeNames: [String: String] = [:]
-    /// How many elements composite attributes have so far.
-    private var elementCount = 0
-    private var hasTooManyElements = false
-    /// As many as an entity can have properties.
-    private static let elementsMaximum = 65_535
+    private var composites: XcodeComposites
 
     /// Translates a model.
     ///
@@ -40,13 +34,14 @@ struct ModelTranslation {
             classNames: Dictionary(
                 source.entities.compactMap { entity in entity.className.map { (entity.name, $0) } },
                 uniquingKeysWith: { first, _ in first }),
-            compositeNames: translation.compositeNames,
+            compositeNames: translation.composites.kinds,
             remarks: translation.remarks)
     }
 
     private init(_ source: XcodeModel) {
         self.source = source
         remarks = source.remarks
+        composites = XcodeComposites(source.composites)
     }
 
     private mutating func translate() {
@@ -74,76 +69,25 @@ struct ModelTranslation {
     }
 
     private mutating func checkName(_ name: String, of subject: String) {
-        guard !name.isPropertyName else { return }
-        problems.append(
-            "\(subject) cannot have that name here: a name is a letter, then letters, digits and "
-                + "underscores. Rename it in a new version of the model, with the old name as its "
-                + "renaming identifier.")
+        if let problem = XcodeModel.problem(ofName: name, of: subject) { problems.append(problem) }
     }
 
     // MARK: - Attributes
 
-    /// An attribute, or the elements of a composite one.
-    ///
-    /// - Parameters:
-    ///   - source: The attribute.
-    ///   - entity: The entity that has it.
-    ///   - composites: The composite attributes in which it lies and their kinds, the outermost first.
-    /// - Returns: The attributes, named by their paths from the last of the composite attributes on.
     private mutating func attributes(
-        _ source: XcodeAttribute, of entity: XcodeEntity,
-        in composites: [(name: String, kind: String)] = []
+        _ source: XcodeAttribute, of entity: XcodeEntity
     ) -> [AttributeDescription] {
-        let path = (composites.map(\.name) + [source.name]).joined(separator: ".")
-        let subject = "'\(entity.name).\(path)'"
-        guard case .composite(let kind) = source.type else {
-            return attribute(source, subject).map { [$0] } ?? []
-        }
-        checkName(source.name, of: subject)
-        guard let kind, let elements = self.source.composites[kind], !source.isTransient else {
-            remarks.append(
-                "\(subject) is a composite attribute and is left out: "
-                    + (source.isTransient
-                        ? "here it cannot be transient."
-                        : "the file does not say of which elements it consists."))
-            return []
-        }
-        guard !composites.contains(where: { $0.kind == kind }) else {
-            problems.append("\(subject) is a composite attribute that contains itself.")
-            return []
-        }
-        // Kinds that contain others several times are few bytes, and many attributes.
-        guard composites.count < AttributeDescription.levelsMaximum,
-            elementCount <= Self.elementsMaximum
-        else {
-            if !hasTooManyElements {
-                problems.append("\(subject) has too many elements, or lies too deep.")
-            }
-            hasTooManyElements = true
-            return []
-        }
-        elementCount += elements.count
-        compositeNames["\(entity.name).\(path)"] = kind
-        let earlier = source.history.renamingIdentifier(of: source.name)
-        let found = elements.flatMap {
-            attributes($0, of: entity, in: composites + [(source.name, kind)])
-        }.map { element in
-            var element = element
-            // Without the whole there is none of its parts.
-            if source.isOptional { element.isOptional = true }
-            // What Xcode says of an element is its name in the composite attribute.
-            if earlier != nil || element.renamingIdentifier != nil {
-                element.renamingIdentifier =
-                    "\(earlier ?? source.name).\(element.renamingIdentifier ?? element.name)"
-            }
-            return element
-        }
-        return AttributeDescription.composite(source.name, elements: found)
+        let expansion = composites.expand(source, of: entity.name)
+        remarks += expansion.remarks
+        problems += expansion.problems
+        return expansion.elements.compactMap { attribute($0, of: entity) }
     }
 
     private mutating func attribute(
-        _ source: XcodeAttribute, _ subject: String
+        _ element: XcodeComposites.Element, of entity: XcodeEntity
     ) -> AttributeDescription? {
+        let source = element.attribute
+        let subject = "'\(entity.name).\(element.path)'"
         guard let type = type(of: source, subject) else { return nil }
         checkName(source.name, of: subject)
         if source.keepsDataOutside {
@@ -152,10 +96,10 @@ struct ModelTranslation {
             )
         }
         var attribute = AttributeDescription(
-            name: source.name, type: type, isOptional: source.isOptional,
+            name: element.path, type: type, isOptional: source.isOptional,
             isTransient: source.isTransient, isIndexed: source.isIndexed && !source.isTransient,
             derivation: source.derivation.flatMap { Derivation($0) },
-            renamingIdentifier: source.history.renamingIdentifier(of: source.name),
+            renamingIdentifier: source.history.renamingIdentifier(of: element.path),
             versionHashModifier: source.history.versionHashModifier,
             userInfo: source.history.userInfo)
         attribute.defaultValue = value(source.defaultValue, type, "default value", subject)
@@ -391,12 +335,5 @@ struct ModelTranslation {
             place = next
         }
         return nil
-    }
-}
-
-extension XcodeHistory {
-    /// The name before; nil where it is the name itself.
-    fileprivate func renamingIdentifier(of name: String) -> String? {
-        renamingIdentifier == name ? nil : renamingIdentifier
     }
 }
