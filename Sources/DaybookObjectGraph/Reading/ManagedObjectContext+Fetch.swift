@@ -156,12 +156,21 @@ extension ManagedObjectContext {
     /// How a request will be carried out: which index serves it, or that the store is scanned, or
     /// that a Foundation predicate is evaluated in memory and why.
     ///
+    /// Where the condition or the order looks at related objects and this context has pending changes,
+    /// all objects are read, until the changes are saved.
+    ///
     /// - Throws: ``QueryError`` when the request does not fit the model.
     public func explain<Object>(_ request: FetchRequest<Object>) throws -> String {
+        requireQueue()
+        processPendingChanges()
         let targets = targets(try stores(for: request))
         let none = QueryTarget(model: coordinator.model, store: nil, stores: [])
         switch try plan(request, for: targets.first ?? none) {
         case .query(let query):
+            if query.crossesRelationships, request.includesPendingChanges, !journal.isAtBase {
+                return "all objects are read: the request looks at related objects, and these may "
+                    + "have pending changes"
+            }
             let plan = FilterPlan(query.filter)
             let explanation = plan.explanation(in: coordinator.model.schema)
             guard let property = plan.index else { return explanation }

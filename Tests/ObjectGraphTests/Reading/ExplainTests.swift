@@ -166,6 +166,40 @@ import Testing
         try Self.close(container)
     }
 
+    @Test(arguments: [
+        "team.name == 'Eb'", "ANY team.people.nick == 'xEb'", "team.people.@count > 1",
+    ])
+    func `a context with pending changes says that it reads everything for related objects`(
+        condition: String
+    ) throws {
+        let container = try PersistentContainer(
+            url, managedObjectModel: Self.model(indexed: true))
+        let context = container.newBackgroundContext()
+        let everything =
+            "all objects are read: the request looks at related objects, and these may "
+            + "have pending changes"
+        let before = try explain("Person", condition, in: context)
+        try context.performAndWait {
+            let team = try context.fetch(FetchRequest<ManagedObject>(entityName: "Team")).first
+            team?.setValue("other", forKey: "name")
+        }
+
+        #expect(before != everything)
+        #expect(try explain("Person", condition, in: context) == everything)
+        #expect(
+            try explain("Team", "name == 'Eb'", in: context)
+                .hasPrefix("index of 'name', 1 range for "))
+        try context.performAndWait {
+            var stored = FetchRequest<ManagedObject>(
+                entityName: "Person", where: Condition(condition))
+            stored.includesPendingChanges = false
+            #expect(try context.explain(stored) == before)
+            _ = try context.save()
+        }
+        #expect(try explain("Person", condition, in: context) == before)
+        try Self.close(container)
+    }
+
     @Test func `what is pending in a context counts beside what the text index finds`() throws {
         let container = try PersistentContainer(
             url, managedObjectModel: Self.model(indexed: true))
