@@ -56,6 +56,7 @@ struct Benchmark {
     private static func workloads(_ options: Options) -> [any Workload] {
         let scale = options.scale
         let journal = SampleJournal(changes: scale.journal)
+        let large = LargeSample(count: scale.largeBytes)
         let all: [any Workload] = [
             SingleSaves(count: scale.singleSaves),
             ConcurrentSaves(count: scale.concurrentSaves),
@@ -85,6 +86,9 @@ struct Benchmark {
             IdleOpening(count: scale.openingMany),
             IdleOpeningRatio(letter: "t'", manner: .policy, count: scale.openingMany),
             IdleOpeningRatio(letter: "t''", manner: .plan, count: scale.openingMany),
+            LargeDataTransfer(manner: .write, sample: large),
+            LargeDataTransfer(manner: .read, sample: large),
+            LargeDataTransfer(manner: .writeAgainstFile, sample: large),
         ]
         let start = all.firstIndex { $0.letter == options.first } ?? 0
         let end = all.firstIndex { $0.letter == options.last } ?? all.count - 1

@@ -11,6 +11,7 @@ struct Scale: Sendable {
     let openingMany: Int
     let journal: Int
     let migrated: Int
+    let largeBytes: Int
     let contacts: Contacts
     let revised: Contacts
     let readingOrder: [Int]
@@ -26,16 +27,19 @@ struct Scale: Sendable {
             registered = 200
             (openingFew, openingMany) = (100, 1_000)
             (concurrentSaves, journal, migrated) = (16, 2_000, 2_000)
+            largeBytes = 1_000_000
         case "small":
             (singleSaves, objects, reads, updates) = (200, 50_000, 50_000, 12_500)
             registered = 25_000
             (openingFew, openingMany) = (1_000, 20_000)
             (concurrentSaves, journal, migrated) = (800, 50_000, 100_000)
+            largeBytes = 32_000_000
         case "full":
             (singleSaves, objects, reads, updates) = (2_000, 200_000, 200_000, 50_000)
             registered = 100_000
             (openingFew, openingMany) = (1_000, 100_000)
             (concurrentSaves, journal, migrated) = (8_000, 200_000, 1_000_000)
+            largeBytes = 128_000_000
         default: return nil
         }
         contacts = Contacts(count: objects, revision: 0)
@@ -150,7 +154,8 @@ struct Options: Sendable {
                             DaybookContender.name, LMDBContender.name, SQLiteContender.name,
                         ]))
             case "--from":
-                first = try Self.value(of: word, &rest, among: ["i", "i'", "k", "l", "n", "t"])
+                first = try Self.value(
+                    of: word, &rest, among: ["i", "i'", "k", "l", "n", "t", "w"])
             case "--until":
                 last = try Self.value(
                     of: word, &rest, among: Self.letters)
@@ -166,7 +171,7 @@ struct Options: Sendable {
     private static let letters = [
         "a", "a8", "b", "b'", "f", "c", "c1", "c'", "c''", "h", "h'", "k", "k'", "d", "e", "f'",
         "g", "g'", "v", "r", "j", "i", "i'", "n", "l",
-        "t", "t'", "t''",
+        "t", "t'", "t''", "w", "w'", "w''",
     ]
 
     private static func text(
