@@ -1,7 +1,7 @@
 import Foundation
 
 /// The differences to ignore when comparing text.
-package struct TextOptions: OptionSet, Sendable, Hashable {
+package struct TextOptions: OptionSet, Sendable, Hashable, BitwiseCopyable {
     /// The bits.
     package let rawValue: UInt8
 
