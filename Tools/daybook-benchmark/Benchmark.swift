@@ -97,7 +97,7 @@ struct Benchmark {
 
     /// The figures measured once, for Daybook alone.
     private func addTheRest(to report: inout Report) throws {
-        try Questions(scaleName: options.scale.name, rounds: options.rounds)
+        try Questions(options)
             .run(addingTo: &report)
         let scaling = try Scaling(scaleName: options.scale.name).run()
         let size = scaling.sizes.last ?? 0

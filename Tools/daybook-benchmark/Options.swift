@@ -61,6 +61,8 @@ struct Options: Sendable {
     var isMerging = false
     /// Whether questions are asked instead of running the workloads.
     var isQuestions = false
+    /// The questions to ask; all when empty.
+    var questions: [Question] = []
     /// Whether all of these come after the workloads.
     var isEverything = false
     /// The counts of another run, to include in the report.
@@ -86,7 +88,8 @@ struct Options: Sendable {
                                  [--everything] [--counts FILE] [--processor-time]
                                  [--json-file FILE] [--markdown FILE] [--svg FILE]
                daybook-benchmark --scaling|--merging [--scale tiny|small|full] [--json]
-               daybook-benchmark --questions [--rounds N] [--scale tiny|small|full] [--json]
+               daybook-benchmark --questions [--question NAME] [--only NAME] [--rounds N]
+                                 [--scale tiny|small|full] [--json]
 
         Does the same work with Daybook, with LMDB by itself and with SQLite, in one process, and
         prints a table of medians, least and greatest figures, ratios, and what is asked of them.
@@ -104,6 +107,7 @@ struct Options: Sendable {
           --scaling         measure how times grow with the length of a store
           --merging         measure whether merging grows with the size of a context
           --questions       measure how fast objects are found
+          --question NAME   ask only one of these, such as q3; may be repeated
           --everything      measure these, too, once, after the rounds
           --processor-time  measure what processors spend instead of what the clock shows, for
                             machines that are busy: waiting for the disk is not seen then
@@ -133,6 +137,10 @@ struct Options: Sendable {
             case "--scaling": isScaling = true
             case "--merging": isMerging = true
             case "--questions": isQuestions = true
+            case "--question":
+                let names = Question.allCases.map(\.rawValue)
+                let name = try Self.value(of: word, &rest, among: names)
+                questions += Question.allCases.filter { $0.rawValue == name }
             case "--everything": isEverything = true
             case "--processor-time": clock = .processor
             case "--counts": counts = try Counts(path: Self.text(after: word, &rest))

@@ -84,6 +84,15 @@ extension CoordinatedStores: RowFinder {
         try store.read(at: position(toRead: store)) { try $0.forEachRows(of: query, body) }
     }
 
+    func aggregate(
+        _ aggregation: inout Aggregation, of property: SchemaProperty, _ query: Query,
+        in store: PersistentStore
+    ) throws {
+        try store.read(at: position(toRead: store)) {
+            try $0.aggregate(&aggregation, of: property, query)
+        }
+    }
+
     func readTogether(_ objects: [ManagedObject], _ body: CommonReading) throws {
         // Relationships stay in their store.
         for objects in Dictionary(grouping: objects, by: \.graphID.store).values {

@@ -233,7 +233,7 @@ extension ManagedObjectContext {
         }
     }
 
-    private func objectIDs<Object>(_ request: FetchRequest<Object>) throws -> [GraphID] {
+    func objectIDs<Object>(_ request: FetchRequest<Object>) throws -> [GraphID] {
         requireQueue()
         return try parentStore.inOneTurn { try localObjectIDs(request) }
     }

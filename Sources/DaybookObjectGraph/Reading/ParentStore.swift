@@ -191,4 +191,10 @@ protocol RowFinder: AnyObject {
     /// Hands out the rows of a store that a query finds, many at a time.
     func forEachRows(
         of query: Query, in store: PersistentStore, _ body: (EncodedRows) throws -> Void) throws
+
+    /// Adds the values that an attribute has in all objects of a store that a query finds, whatever its order
+    /// and limits.
+    func aggregate(
+        _ aggregation: inout Aggregation, of property: SchemaProperty, _ query: Query,
+        in store: PersistentStore) throws
 }

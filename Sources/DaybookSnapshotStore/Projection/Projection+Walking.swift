@@ -32,8 +32,16 @@ extension Projection {
         of entity: EntityNumber, in transaction: borrowing some Reading & ~Copyable,
         _ body: (ObjectID, RowLayout, RawSpan) throws -> WalkStep
     ) throws -> WalkStep {
-        let lower = StoreKey.entity(entity)
-        let upper = StoreKey.end(of: entity)
+        try walkRows(
+            from: StoreKey.entity(entity), to: StoreKey.end(of: entity), in: transaction, body)
+    }
+
+    /// Walks the rows between two keys.
+    func walkRows(
+        from lower: [UInt8], to upper: [UInt8],
+        in transaction: borrowing some Reading & ~Copyable,
+        _ body: (ObjectID, RowLayout, RawSpan) throws -> WalkStep
+    ) throws -> WalkStep {
         var step = WalkStep.proceed
         try transaction.scan(
             tables.rows, from: lower.span.bytes, to: upper.span.bytes, order: .ascending

@@ -112,7 +112,7 @@ final class DaybookStaff: Questioned {
             request.offset = staff.count / 2
             request.limit = 50
         case .sum:
-            return try context.fetch(request).reduce(0) { $0 + $1.age }
+            return try context.fetch(.sum(\Worker.age))
         case .count:
             return try context.count(FetchRequest<Worker>(where: \Worker.age < 30))
         case .members:

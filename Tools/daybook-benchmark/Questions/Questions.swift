@@ -5,10 +5,20 @@ import Foundation
 struct Questions {
     private let staff: Staff
     private let rounds: Int
+    private let questions: [Question]
+    private let contenders: [String]
 
-    init(scaleName: String, rounds: Int) {
-        staff = Staff(scaleName: scaleName)
-        self.rounds = rounds
+    init(_ options: Options) {
+        staff = Staff(scaleName: options.scale.name)
+        rounds = options.rounds
+        questions = options.questions.isEmpty ? Question.allCases : options.questions
+        contenders = Self.contenders(options)
+    }
+
+    /// The names of those who are asked.
+    static func contenders(_ options: Options) -> [String] {
+        let names = [DaybookStaff.name, SQLiteStaff.name]
+        return options.peers.isEmpty ? names : names.filter(options.peers.contains)
     }
 
     /// Makes both stores, asks each question in turns, and adds the rates to a report.
@@ -18,11 +28,11 @@ struct Questions {
     func run(addingTo report: inout Report) throws {
         let folder = try TemporaryFolder()
         defer { withExtendedLifetime(folder) {} }
-        let names = [DaybookStaff.name, SQLiteStaff.name]
-        let contenders: [any Questioned] = [
-            try DaybookStaff(in: folder.url, staff), try SQLiteStaff(in: folder.url, staff),
-        ]
-        for question in Question.allCases {
+        let contenders = try self.contenders.map { name -> any Questioned in
+            if name == SQLiteStaff.name { return try SQLiteStaff(in: folder.url, staff) }
+            return try DaybookStaff(in: folder.url, staff)
+        }
+        for question in questions {
             var samples = [[Double]](repeating: [], count: contenders.count)
             // One turn before the others, after which the file is in memory.
             for turn in 0...max(rounds, 5) {
@@ -44,7 +54,7 @@ struct Questions {
             }
             report.add(
                 question.rawValue, "\(question.title), of \(staff.count.grouped)", .perSecond,
-                question.target, zip(names, samples).map { ($0, $1) })
+                question.target, zip(self.contenders, samples).map { ($0, $1) })
         }
         if let daybook = contenders[0] as? DaybookStaff { try addThePast(of: daybook, to: &report) }
         for contender in contenders { try contender.close() }
