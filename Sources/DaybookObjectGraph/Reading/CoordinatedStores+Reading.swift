@@ -74,6 +74,21 @@ extension CoordinatedStores: RowFinder {
         try store.read(at: position(toRead: store)) { try $0.count(query) }
     }
 
+    func count(
+        _ query: Query, without others: [ObjectID], in store: PersistentStore
+    ) throws -> Int {
+        var all = query
+        all.offset = 0
+        all.limit = nil
+        return try store.read(at: position(toRead: store)) { snapshot in
+            let count = try snapshot.count(all)
+            if others.isEmpty { return count }
+            let named = FilterValues(others.map { .object($0) })
+            all.filter = .and([.membership(.object, named, []), all.filter])
+            return count - (try snapshot.count(all))
+        }
+    }
+
     func indexUse(of property: SchemaProperty, in store: PersistentStore) throws -> IndexUse {
         try store.read(at: position(toRead: store)) { try $0.indexUse(of: property) }
     }

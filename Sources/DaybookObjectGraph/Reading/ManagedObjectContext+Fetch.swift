@@ -148,8 +148,7 @@ extension ManagedObjectContext {
     public func count<Object>(_ request: FetchRequest<Object>) throws -> Int {
         requireQueue()
         processPendingChanges()
-        let isOverlaid = request.includesPendingChanges && !journal.isAtBase
-        if !isOverlaid, let count = try underlyingCount(request) { return count }
+        if let count = try parentStore.inOneTurn({ try countInStores(request) }) { return count }
         return try objectIDs(request).count
     }
 
@@ -283,37 +282,6 @@ extension ManagedObjectContext {
             }
             return try request.condition?.holds(
                 for: object, of: entity, for: target, source) ?? true
-        }
-        return try query.arranged(matches, in: source)
-    }
-
-    /// Applies pending changes to what the store has: condition, order, limit and offset apply to the
-    /// whole.
-    func fetchOverPending(_ query: Query, _ store: PersistentStore) throws -> [ObjectID] {
-        var candidates = query
-        candidates.sortings = []
-        candidates.limit = nil
-        candidates.offset = 0
-        // A condition on related objects may depend on a pending change to one of those, so the store's
-        // own answer is useless then.
-        let isLocal = !query.crossesRelationships
-        if !isLocal { candidates.filter = .constant(true) }
-        let stored = try parentStore.find(candidates, in: store)
-        let source = ContextSource(context: self, store: store)
-        var matches: [ObjectID] = []
-        for id in stored where journal.net(of: GraphID(store: store.number, object: id)) == nil {
-            if isLocal {
-                matches.append(id)
-            } else if try query.matches(id, in: source) {
-                matches.append(id)
-            }
-        }
-        for item in journal.net(of: query.entities) {
-            let id = item.object.graphID
-            guard id.store == store.number, !item.object.isDeleted, !item.isAnnihilated,
-                try query.matches(id.object, in: source)
-            else { continue }
-            matches.append(id.object)
         }
         return try query.arranged(matches, in: source)
     }

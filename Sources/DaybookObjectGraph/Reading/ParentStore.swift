@@ -51,6 +51,12 @@ protocol ParentStore: AnyObject, Sendable {
     /// How many objects of a store a query finds.
     func count(_ query: Query, in store: PersistentStore) throws -> Int
 
+    /// How many objects of a store a query finds that are not among some others, whatever its offset and
+    /// limit.
+    func count(
+        _ query: Query, without others: [ObjectID], in store: PersistentStore
+    ) throws -> Int
+
     /// What serves a query of a store by the index of a property.
     func indexUse(of property: SchemaProperty, in store: PersistentStore) throws -> IndexUse
 

@@ -232,14 +232,6 @@ extension Query {
     var asksForAll: Bool {
         if case .constant(true) = filter { true } else { false }
     }
-
-    /// How many objects must be found to satisfy limit and offset.
-    var windowEnd: Int? {
-        limit.map { limit in
-            let (end, isTooGreat) = max(0, offset).addingReportingOverflow(max(0, limit))
-            return isTooGreat ? .max : end
-        }
-    }
 }
 
 extension StoreKey {

@@ -64,6 +64,27 @@ final class DaybookStaff: Questioned {
         return try context.performAndWait { try answer(question, turn, in: context) }
     }
 
+    /// Answers a question in a context with so many changed people, and in a child of it.
+    ///
+    /// - Returns: The seconds that the answer takes in each.
+    func answerOverPending(
+        _ question: Question, turn: Int, changes: Int
+    ) throws -> (context: Double, child: Double) {
+        guard let context = container?.newBackgroundContext() else { return (0, 0) }
+        return try context.performAndWait {
+            var request = FetchRequest<Worker>()
+            request.offset = turn
+            request.limit = changes
+            for worker in changes > 0 ? try context.fetch(request) : [] { worker.salary += 1 }
+            let own = try Stopwatch.seconds { _ = try answer(question, turn, in: context) }
+            let child = ManagedObjectContext(parent: context)
+            let childs = try child.performAndWait {
+                try Stopwatch.seconds { _ = try answer(question, turn, in: child) }
+            }
+            return (own, childs)
+        }
+    }
+
     /// The last entry.
     func head() throws -> SequenceNumber {
         try container?.persistentStoreCoordinator.persistentStores[0].head() ?? .zero

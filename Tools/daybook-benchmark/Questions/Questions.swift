@@ -56,8 +56,38 @@ struct Questions {
                 question.rawValue, "\(question.title), of \(staff.count.grouped)", .perSecond,
                 question.target, zip(self.contenders, samples).map { ($0, $1) })
         }
-        if let daybook = contenders[0] as? DaybookStaff { try addThePast(of: daybook, to: &report) }
+        if let daybook = contenders[0] as? DaybookStaff {
+            try addPending(over: daybook, to: &report)
+            try addThePast(of: daybook, to: &report)
+        }
         for contender in contenders { try contender.close() }
+    }
+
+    /// Asks Daybook in contexts with pending changes, and in children of those.
+    private func addPending(over store: DaybookStaff, to report: inout Report) throws {
+        let questions: [(letter: String, Question)] = [
+            ("u", .indexedRange), ("u'", .firstInIndexOrder), ("u''", .count),
+        ]
+        for (letter, question) in questions {
+            var clean: [Double] = []
+            var pending: [Double] = []
+            var child: [Double] = []
+            for turn in 0...max(rounds, 5) {
+                let without = try store.answerOverPending(question, turn: turn, changes: 0)
+                let with = try store.answerOverPending(question, turn: turn, changes: 10)
+                guard turn > 0 else { continue }
+                clean.append(without.context)
+                pending.append(with.context)
+                child.append(with.child)
+            }
+            let one = Report.Series.median(clean)
+            report.add(
+                letter, "(\(question.rawValue)) with 10 pending changes, against none", .times, nil,
+                [Report.Series.median(pending) / one])
+            report.add(
+                letter + "c", "the same in a child of that context", .times, nil,
+                [Report.Series.median(child) / one])
+        }
     }
 
     /// Asks Daybook the same before a tenth of the rows was changed, as of the moment before, and as of
