@@ -86,7 +86,7 @@ import Testing
 
         let text = try standing(checkpoint(of: longer.store, at: 11), key.verifierKey)
 
-        #expect(text.contains("the checkpoint is of 11 entries, and there are 10."))
+        #expect(text.contains("the checkpoint covers 11 entries, and there are 10."))
     }
 
     @Test func `a checkpoint that somebody else has signed is not`() throws {

@@ -90,7 +90,7 @@ extension HTMLReport {
             }
         }
         guard tellsDigests else {
-            let reason: HTMLText = "not told, as values are kept back that could be guessed by them"
+            let reason: HTMLText = "left out: values that are not shown could be guessed from them"
             return Self.list(facts + [Self.fact("Digest and root", reason)])
         }
         facts.append(Self.fact("Root of the tree", Self.code(Self.base64(standing.journal.root))))
