@@ -21,6 +21,8 @@ package final class EvolvingHistory {
     package private(set) var versions: [Version]
     /// What there is now, as the newest model has it.
     package private(set) var current = PlannedWorld()
+    /// What there was before the last change of the model, as the model then had it.
+    private var previous: PlannedWorld?
     /// What there was after each entry, as the newest model has it.
     package private(set) var past: [SequenceNumber: PlannedWorld] = [:]
     /// The source of more.
@@ -59,7 +61,15 @@ package final class EvolvingHistory {
         // A program with a model that the store has had is an older one.
         let model = after.model().versioned
         if versions.contains(where: { $0.store.schema.model == model }) { return .unchanged }
-        let wanted = current.mapped(from: plan, to: after, isNow: true)
+        if random.oneIn(4), !plan.bringsContent(to: after),
+            !current.loses(from: plan, to: after)
+        {
+            return try stage(to: after)
+        }
+        let (names, schema) = (plan.entities.mapValues(\.name), store.schema)
+        let wanted = current.mapped(from: plan, to: after, isNow: true) { entity in
+            names[entity].flatMap { schema.entity(named: $0)?.number.rawValue } ?? 0
+        }
         let isAllowed = wanted.isAllowed(by: after) && !current.loses(from: plan, to: after)
         var options = StoreOptions.counting()
         options.migration = .automatic
@@ -70,14 +80,78 @@ package final class EvolvingHistory {
                 at: temporary.path, model: after.model(after: plan), options: options)
         } catch let error as StoreError where error.code == .validation && !isAllowed {
             return .refused
+        } catch let error as StoreError where error.code == .model {
+            throw Disagreement(error.details.joined(separator: " "))
         }
         guard isAllowed else { throw Disagreement("The objects do not allow \(after)") }
+        return try take(wanted, after, opened, since: head)
+    }
+
+    /// Goes on with a model that the store has now.
+    private func take(
+        _ wanted: PlannedWorld, _ after: PlannedModel, _ opened: Store,
+        since head: SequenceNumber
+    ) throws -> Outcome {
         past = past.mapValues { $0.mapped(from: plan, to: after, isNow: false) }
+        previous = current
         current = wanted
         versions.append(Version(plan: after, store: opened))
         let migrated = try opened.head()
         past[migrated] = current
         return migrated == head ? .unchanged : .migrated
+    }
+
+    /// Changes the model and some objects in one entry.
+    private func stage(to model: PlannedModel) throws -> Outcome {
+        var after = model
+        after.stages += 1
+        let start = current.mapped(from: plan, to: after, isNow: false)
+        let (staged, _) = try store.staged(
+            to: after.model(after: plan), as: "stage \(after.stages)")
+        let version = Version(plan: after, store: staged)
+        var next = start
+        for _ in 0..<random.number(0...3) { try step(&next, version, after) }
+        let changes = try changes(from: start, to: next, version)
+        next.fill(by: after)
+        next.derive(by: after)
+        let isAllowed = next.isAllowed(by: after)
+        let head = try store.head()
+        do {
+            _ = try staged.commit(SaveRequest(changes: changes))
+        } catch let error as StoreError where error.code.isRefusal && !isAllowed {
+            try staged.close()
+            return .refused
+        }
+        try staged.close()
+        guard isAllowed else { throw Disagreement("The objects do not allow the stage \(after)") }
+        let opened = try Store.open(
+            at: temporary.path, model: after.model(), options: StoreOptions.counting())
+        return try take(next, after, opened, since: head)
+    }
+
+    // MARK: - Undoing
+
+    /// Undoes the change of the model that was made last, lets the state be looked at, and redoes it.
+    ///
+    /// - Parameter look: Is given the version before, and what there was.
+    /// - Throws: The store's error, and what `look` throws.
+    package func undoAndRedo(_ look: (Version, PlannedWorld) throws -> Void) throws {
+        guard let previous, versions.count > 1 else { return }
+        let before = versions[versions.count - 2]
+        let undone = try store.commit(try store.undoRequest(of: try store.head()))
+        try look(before, previous)
+        let redone = try before.store.commit(
+            try before.store.undoRequest(of: try before.store.head()))
+        guard undone.sequence != nil, let redo = redone.sequence else {
+            throw Disagreement("There was nothing to undo or to redo.")
+        }
+        // What is to be seen between the two by a model that was not in force is nobody's promise.
+        past[redo] = current
+        // The model in force is that of another entry now.
+        try store.close()
+        let opened = try Store.open(
+            at: temporary.path, model: plan.model(), options: StoreOptions.counting())
+        versions[versions.count - 1] = Version(plan: plan, store: opened)
     }
 
     /// What the store does and the reference does not expect.
@@ -98,11 +172,10 @@ package final class EvolvingHistory {
         let version = versions[index]
         let before = current
         var next = current
-        for _ in 0..<random.number(1...5) { try step(&next, version) }
+        for _ in 0..<random.number(1...5) { try step(&next, version, plan) }
+        next.derive(by: plan)
         guard next != before, next.isAllowed(by: plan) else { return false }
-        var changes = ReferenceModel.changes(
-            from: try version.world(before), to: try version.world(next), version.store.schema)
-        changes.removeAll(where: \.isEmpty)
+        let changes = try changes(from: before, to: next, version)
         guard !changes.isEmpty else { return false }
         let result = try version.store.commit(SaveRequest(changes: changes))
         guard let sequence = result.sequence else { return false }
@@ -111,16 +184,28 @@ package final class EvolvingHistory {
         return true
     }
 
-    private func step(_ world: inout PlannedWorld, _ version: Version) throws {
+    /// What a program has to save.
+    private func changes(
+        from before: PlannedWorld, to next: PlannedWorld, _ version: Version
+    ) throws -> [Change] {
+        ReferenceModel.changes(
+            from: try version.world(before), to: try version.world(next), version.store.schema
+        ).withoutDerived(in: version.store.schema).filter { !$0.isEmpty }
+    }
+
+    /// Takes a step by a program with a version, in a store that has the newest model.
+    private func step(
+        _ world: inout PlannedWorld, _ version: Version, _ newest: PlannedModel
+    ) throws {
         let numbers = world.objects.keys.sorted().filter {
             world.objects[$0].map { version.plan.entities[$0.entity] != nil } ?? false
         }
         switch random.number(0...9) {
-        case 0...3: try insert(into: &world, version)
+        case 0...3: try insert(into: &world, version, newest)
         case 4...6:
             guard let number = random.pick(numbers), let object = world.objects[number],
                 let id = random.pick(version.plan.attributes(of: object.entity)),
-                plan.attributes[id] != nil
+                newest.attributes[id] != nil, version.plan.attributes[id]?.source == nil
             else { return }
             world.objects[number]?.values[id] = value(of: id, version.plan)
         case 7, 8: link(&world, numbers, version.plan)
@@ -135,18 +220,22 @@ package final class EvolvingHistory {
         }
     }
 
-    private func insert(into world: inout PlannedWorld, _ version: Version) throws {
+    private func insert(
+        into world: inout PlannedWorld, _ version: Version, _ newest: PlannedModel
+    ) throws {
         let concrete = version.plan.entities.filter { !$0.value.isAbstract }.keys.sorted()
-        guard let entity = random.pick(concrete), plan.entities[entity] != nil else { return }
+        guard let entity = random.pick(concrete), newest.entities[entity] != nil
+        else { return }
         var object = PlannedWorld.Object(entity: entity)
         let known = version.plan.attributes(of: entity)
-        for id in plan.attributes(of: entity) {
+        for id in newest.attributes(of: entity) where newest.attributes[id]?.source == nil {
             object.values[id] =
-                known.contains(id) ? value(of: id, version.plan) : plan.attributes[id]?.defaultValue
+                known.contains(id)
+                ? value(of: id, version.plan) : newest.attributes[id]?.defaultValue
         }
         object.values = object.values.filter { !$0.value.isNull }
-        world.objects[try version.store.allocateObjectNumber()] = object
-        if !world.isAllowed(by: plan), let number = world.objects.keys.max() {
+        world.objects[try store.allocateObjectNumber()] = object
+        if !world.isAllowed(by: newest), let number = world.objects.keys.max() {
             world.objects[number] = nil
         }
     }
@@ -182,6 +271,20 @@ package final class EvolvingHistory {
         }
         world.links[link] = end.isOrdered ? last + 1 : 0
     }
+}
+
+extension PlannedModel {
+    /// Whether relationships bring their objects over on the way to a later model.
+    fileprivate func bringsContent(to later: PlannedModel) -> Bool {
+        relationships.contains { id, end in
+            later.relationships[id].map { $0.generation != end.generation } ?? false
+        }
+    }
+}
+
+extension StoreError.Code {
+    /// Whether objects do not allow what was asked for.
+    fileprivate var isRefusal: Bool { [.validation, .duplicate].contains(self) }
 }
 
 extension EvolvingHistory.Version {

@@ -12,9 +12,15 @@ package struct PlannedModel: Sendable {
         package var note = 0
     }
 
+    /// Where the values of a derived attribute come from, in the entity that declares it.
+    package enum Source: Sendable, Hashable {
+        case lowercase(Int), uppercase(Int)
+        case count(Int)
+    }
+
     /// An attribute.
     package struct Attribute: Sendable {
-        package let owner: Int
+        package var owner: Int
         package var name: String
         package var type: AttributeType
         /// How many times its values were converted.
@@ -26,22 +32,33 @@ package struct PlannedModel: Sendable {
         package var defaultValue = Value.null
         package var minimum: Int64?
         package var note = 0
+        package var merge: MergeStrategy?
+        /// What it is derived from; nil when it is set.
+        package var source: Source?
+        /// Whether another entity has declared it before.
+        package var hasMoved = false
     }
 
     /// One end of a relationship.
     package struct Relationship: Sendable {
         package let owner: Int
         package var name: String
-        package let destination: Int
-        package let inverse: Int?
-        package let isToMany: Bool
-        package let isOrdered: Bool
+        package var destination: Int
+        package var inverse: Int?
+        package var isToMany: Bool
+        package var isOrdered: Bool
         package var deleteRule = DeleteRule.nullify
+        /// How many objects there may be; 0 for any number.
+        package var maximum = 0
+        /// How many times its objects were brought over to be kept in another way.
+        package var generation = 0
     }
 
     package var entities: [Int: Entity] = [:]
     package var attributes: [Int: Attribute] = [:]
     package var relationships: [Int: Relationship] = [:]
+    /// How many custom stages have led here.
+    package var stages = 0
 
     // MARK: - Inheritance
 
@@ -79,6 +96,16 @@ package struct PlannedModel: Sendable {
         min(relationship, relationships[relationship]?.inverse ?? relationship)
     }
 
+    /// The derived attributes that come from an attribute or a relationship.
+    package func dependents(of id: Int) -> [Int] {
+        attributes.filter { $0.value.source?.identity == id }.keys.sorted()
+    }
+
+    /// Whether an attribute is one of those that are unique together.
+    package func isConstrained(_ id: Int) -> Bool {
+        entities.values.contains { $0.constraints.values.contains { $0.contains(id) } }
+    }
+
     /// All names in use.
     package var names: Set<String> {
         Set(
@@ -99,6 +126,11 @@ package struct PlannedModel: Sendable {
                     isAbstract: entity.isAbstract,
                     attributes: attributes.filter { $0.value.owner == id }.map { key, attribute in
                         var description = attribute.description
+                        description.derivation = attribute.source.flatMap { derivation($0) }
+                        if let source = attribute.source.flatMap({ attributes[$0.identity] }) {
+                            description.isConfidential =
+                                attribute.isConfidential || source.isConfidential
+                        }
                         description.renamingIdentifier = earlier(
                             attribute.name, old?.attributes[key]?.name)
                         return description
@@ -109,7 +141,7 @@ package struct PlannedModel: Sendable {
                             destinationName: entities[end.destination]?.name ?? "",
                             inverseName: end.inverse.flatMap { relationships[$0]?.name },
                             isToMany: end.isToMany, isOrdered: end.isOrdered,
-                            deleteRule: end.deleteRule,
+                            deleteRule: end.deleteRule, maximumCount: end.maximum,
                             renamingIdentifier: earlier(end.name, old?.relationships[key]?.name))
                     },
                     uniquenessConstraints: entity.constraints.values.map { ids in
@@ -119,10 +151,19 @@ package struct PlannedModel: Sendable {
             })
     }
 
+    private func derivation(_ source: Source) -> Derivation? {
+        switch source {
+        case .lowercase(let id): attributes[id].map { .text(.lowercase, attribute: $0.name) }
+        case .uppercase(let id): attributes[id].map { .text(.uppercase, attribute: $0.name) }
+        case .count(let id): relationships[id].map { .count(relationship: $0.name) }
+        }
+    }
+
     // MARK: - Old programs
 
     /// Whether a program with this model can go on writing to a store that has a later one.
     package func isCompatible(with later: PlannedModel) -> Bool {
+        guard stages == later.stages else { return false }
         for (id, entity) in entities {
             guard let after = later.entities[id], after.parent == entity.parent,
                 after.isAbstract == entity.isAbstract,
@@ -134,6 +175,7 @@ package struct PlannedModel: Sendable {
         }
         for (id, attribute) in attributes {
             guard let after = later.attributes[id], after.generation == attribute.generation,
+                after.owner == attribute.owner, after.merge == attribute.merge,
                 after.type == attribute.type, after.isOptional || !attribute.isOptional,
                 !after.isUnique || attribute.isUnique,
                 after.minimum ?? .min <= attribute.minimum ?? .min
@@ -146,11 +188,27 @@ package struct PlannedModel: Sendable {
             if !attribute.isOptional, attribute.defaultValue.isNull { return false }
         }
         for (id, end) in relationships {
-            guard let after = later.relationships[id], after.deleteRule == end.deleteRule else {
+            guard let after = later.relationships[id], after.deleteRule == end.deleteRule,
+                after.generation == end.generation, after.destination == end.destination,
+                after.maximum == 0 || end.maximum != 0 && after.maximum >= end.maximum
+            else { return false }
+            // An inverse that allows one owner only is one that others must know of.
+            if end.inverse == nil, let inverse = after.inverse,
+                later.relationships[inverse]?.isToMany == false
+            {
                 return false
             }
         }
         return true
+    }
+}
+
+extension PlannedModel.Source {
+    /// The attribute or the relationship.
+    package var identity: Int {
+        switch self {
+        case .lowercase(let id), .uppercase(let id), .count(let id): id
+        }
     }
 }
 
@@ -159,7 +217,7 @@ extension PlannedModel.Attribute {
         AttributeDescription(
             name: name, type: type, isOptional: isOptional, isIndexed: isIndexed,
             isUnique: isUnique, isConfidential: isConfidential, defaultValue: defaultValue,
-            rules: AttributeRules(minimum: minimum.map { .int($0) } ?? .null),
+            rules: AttributeRules(minimum: minimum.map { .int($0) } ?? .null), merge: merge,
             userInfo: note == 0 ? [:] : ["note": "\(note)"])
     }
 

@@ -44,12 +44,45 @@ package struct PlannedWorld: Sendable, Equatable {
         links = links.filter { $0.key.owner != object && $0.key.other != object }
     }
 
+    // MARK: - Derived values
+
+    /// Works out all derived values.
+    package mutating func derive(by plan: PlannedModel) {
+        for (number, object) in objects {
+            for id in plan.attributes(of: object.entity) {
+                guard let source = plan.attributes[id]?.source else { continue }
+                let value = value(of: source, number, object, plan)
+                objects[number]?.values[id] = value
+            }
+        }
+    }
+
+    private func value(
+        of source: PlannedModel.Source, _ number: UInt64, _ object: Object, _ plan: PlannedModel
+    ) -> Value? {
+        switch (source, object.values[source.identity]) {
+        case (.count(let relationship), _):
+            .int(Int64(others(of: relationship, from: number, plan).count))
+        case (.lowercase, .string(let text)): .string(text.lowercased())
+        case (.uppercase, .string(let text)): .string(text.uppercased())
+        default: nil
+        }
+    }
+
     // MARK: - Another model
 
     /// What becomes of the objects when the model changes: of the state that the change finds, or of one
     /// of the past.
+    ///
+    /// - Parameters:
+    ///   - before: The model before.
+    ///   - after: The model after.
+    ///   - isNow: Whether this is the state that the change finds.
+    ///   - rank: The rank of an entity's objects among those without an order.
+    /// - Returns: The objects as the model after has them.
     package func mapped(
-        from before: PlannedModel, to after: PlannedModel, isNow: Bool
+        from before: PlannedModel, to after: PlannedModel, isNow: Bool,
+        rank: (Int) -> UInt32 = { _ in 0 }
     ) -> PlannedWorld {
         var mapped = PlannedWorld()
         for (number, object) in objects where after.entities[object.entity] != nil {
@@ -75,9 +108,49 @@ package struct PlannedWorld: Sendable, Equatable {
             guard let end = after.relationships[link.relationship],
                 let owner = mapped.objects[link.owner], mapped.objects[link.other] != nil
             else { return false }
-            return after.lineage(of: owner.entity).contains(end.owner)
+            // What is brought over in the entry of the change is there from then on.
+            let isKept = end.generation == before.relationships[link.relationship]?.generation
+            return after.lineage(of: owner.entity).contains(end.owner) && (isNow || isKept)
         }
+        for (id, end) in after.relationships where after.mainEnd(of: id) == id {
+            guard let was = before.relationships[id], was.generation != end.generation else {
+                continue
+            }
+            mapped.arrange(id, isOrdered: end.isOrdered, rank)
+        }
+        if isNow { mapped.derive(by: after) }
         return mapped
+    }
+
+    /// Gives what must have a value and has none its default.
+    package mutating func fill(by plan: PlannedModel) {
+        for (number, object) in objects {
+            for id in plan.attributes(of: object.entity) where object.values[id] == nil {
+                guard let attribute = plan.attributes[id], !attribute.isOptional,
+                    !attribute.defaultValue.isNull
+                else { continue }
+                objects[number]?.values[id] = attribute.defaultValue
+            }
+        }
+    }
+
+    /// Gives the links of a relationship their places anew.
+    private mutating func arrange(
+        _ relationship: Int, isOrdered: Bool, _ rank: (Int) -> UInt32
+    ) {
+        let own = links.filter { $0.key.relationship == relationship }
+        for (_, list) in Dictionary(grouping: own, by: \.key.owner) {
+            let sorted = list.sorted { one, other in
+                func key(_ link: (key: Link, value: Double)) -> (Double, UInt32, UInt64) {
+                    let entity = objects[link.key.other]?.entity
+                    return (link.value, entity.map(rank) ?? 0, link.key.other)
+                }
+                return key((one.key, one.value)) < key((other.key, other.value))
+            }
+            for (place, link) in sorted.enumerated() {
+                links[link.key] = isOrdered ? Double(place + 1) : 0
+            }
+        }
     }
 
     /// Whether everything has a value in the model after that had one before.
@@ -101,6 +174,22 @@ package struct PlannedWorld: Sendable, Equatable {
                     attribute.allows(object.values[id] ?? .null)
                 else { return false }
             }
+        }
+        for (id, end) in plan.relationships {
+            let family = plan.family(of: end.destination)
+            let isLost = objects.keys.contains { number in
+                let others = others(of: id, from: number, plan)
+                return end.maximum > 0 && others.count > end.maximum
+                    || others.contains { objects[$0].map { !family.contains($0.entity) } ?? true }
+            }
+            if isLost { return false }
+        }
+        for (id, end) in plan.relationships where !end.isToMany {
+            let isMain = plan.mainEnd(of: id) == id
+            let owners = links.keys.filter { $0.relationship == plan.mainEnd(of: id) }.map {
+                isMain ? $0.owner : $0.other
+            }
+            if Set(owners).count < owners.count { return false }
         }
         return plan.entities.keys.allSatisfy { entity in
             plan.attributes.allSatisfy { id, attribute in

@@ -31,6 +31,8 @@ package struct RandomEvolution {
     }
 
     /// A name that is not in use; now and then one that was.
+    ///
+    /// A derived attribute ("d") has a prefix of its own: it cannot be an element.
     private mutating func name(_ prefix: String, _ taken: Set<String>) -> String {
         let reusable = freeNames.filter { $0.hasPrefix(prefix) && !taken.contains($0) }
         if oneIn(3), let name = pick(reusable) { return name }
@@ -54,13 +56,14 @@ package struct RandomEvolution {
     package mutating func next(after before: PlannedModel) -> PlannedModel {
         var plan = before
         for _ in 0..<(oneIn(2) ? 1 : number(2...4)) { change(&plan, since: before) }
+        plan.countMoves(since: before)
         freeNames += before.names.subtracting(plan.names).sorted()
         return plan
     }
 
     private mutating func change(_ plan: inout PlannedModel, since before: PlannedModel) {
         let taken = before.names
-        switch number(0...13) {
+        switch number(0...16) {
         case 0: addEntity(to: &plan, taken, below: oneIn(2) ? plan.entities.keys.sorted() : [])
         case 1: removeEntity(from: &plan)
         case 2: changeEntity(&plan, taken)
@@ -72,8 +75,15 @@ package struct RandomEvolution {
         case 6: removeAttribute(from: &plan)
         case 7...10: changeAttribute(&plan, taken, since: before)
         case 11: addRelationship(to: &plan, taken)
-        case 12: changeRelationship(&plan, taken)
-        default: changeConstraints(&plan, since: before)
+        case 12:
+            if oneIn(2) {
+                changeRelationship(&plan, taken)
+            } else {
+                changeKind(&plan, taken, since: before)
+            }
+        case 13: changeConstraints(&plan, since: before)
+        case 14: moveAttribute(&plan, since: before)
+        default: changeDerived(&plan, taken)
         }
     }
 
@@ -175,6 +185,7 @@ package struct RandomEvolution {
 
     private mutating func removeAttribute(from plan: inout PlannedModel) {
         guard let id = pick(plan.attributes.keys.sorted()) else { return }
+        for dependent in plan.dependents(of: id) { plan.attributes[dependent] = nil }
         plan.attributes[id] = nil
         for entity in plan.entities.keys {
             for (constraint, names) in plan.entities[entity]?.constraints ?? [:]
@@ -191,13 +202,23 @@ package struct RandomEvolution {
             description.constraints.values.contains { $0.contains(id) }
                 && entity != attribute.owner
         }
-        switch number(0...9) {
+        if attribute.source != nil {
+            switch number(0...2) {
+            case 0: attribute.name = name("d", taken.union(plan.names))
+            case 1: attribute.isIndexed.toggle()
+            default: attribute.note += 1
+            }
+            plan.attributes[id] = attribute
+            return
+        }
+        switch number(0...10) {
         case 0: attribute.name = name("a", taken.union(plan.names))
         case 1: attribute.isIndexed = attribute.type != .codable && !attribute.isIndexed
         case 2, 3: attribute.isOptional.toggle()
         case 4:
             attribute.isUnique =
-                attribute.type != .codable && attribute.defaultValue.isNull && !attribute.isUnique
+                attribute.type != .codable && attribute.defaultValue.isNull
+                && attribute.merge == nil && !attribute.isUnique
         case 5:
             if !attribute.isUnique {
                 attribute.defaultValue = oneIn(4) ? .null : value(of: attribute.type)
@@ -208,10 +229,15 @@ package struct RandomEvolution {
             }
         case 7: attribute.isConfidential.toggle()
         case 8: attribute.note += 1
+        case 9:
+            if attribute.type.isInteger, !attribute.isUnique, !plan.isConstrained(id) {
+                attribute.merge = attribute.merge == nil ? .sum : nil
+            }
         default:
             // One conversion in a step: there and back is none.
             let was = before.attributes[id]
-            guard !isConstrained, was == nil || was?.type == attribute.type,
+            guard !isConstrained, attribute.merge == nil, plan.dependents(of: id).isEmpty,
+                was == nil || was?.type == attribute.type,
                 let type = pick(attribute.type.successors)
             else { return }
             if !type.isLike(attribute.type), was != nil { attribute.generation += 1 }
@@ -221,6 +247,65 @@ package struct RandomEvolution {
             attribute.defaultValue = .null
         }
         plan.attributes[id] = attribute
+    }
+
+    /// Lets the superentity of its entity, or one below it, declare an attribute.
+    private mutating func moveAttribute(_ plan: inout PlannedModel, since before: PlannedModel) {
+        let movable = plan.attributes.filter { id, attribute in
+            let was = before.attributes[id]
+            return was?.name == attribute.name && was?.generation == attribute.generation
+                && was?.owner == attribute.owner && !attribute.hasMoved
+                && attribute.source == nil && plan.dependents(of: id).isEmpty
+                && !attribute.isUnique && !plan.isConstrained(id)
+        }
+        guard let id = pick(movable.keys.sorted()), let attribute = plan.attributes[id] else {
+            return
+        }
+        let owner = attribute.owner
+        let below = plan.entities.keys.filter { plan.entities[$0]?.parent == owner }
+        let places = (below + [plan.entities[owner]?.parent].compactMap { $0 }).filter {
+            let (now, then) = (plan.entities[$0]?.parent, before.entities[$0])
+            return then != nil && then?.parent == now
+        }
+        guard before.entities[owner]?.parent == plan.entities[owner]?.parent,
+            let place = pick(places.sorted())
+        else { return }
+        plan.attributes[id]?.owner = place
+        plan.attributes[id]?.hasMoved = true
+    }
+
+    // MARK: - Derived attributes
+
+    /// Adds a derived attribute, or derives one from something else.
+    private mutating func changeDerived(_ plan: inout PlannedModel, _ taken: Set<String>) {
+        let derived = plan.attributes.keys.filter { plan.attributes[$0]?.source != nil }
+        if oneIn(2), let id = pick(derived.sorted()), let attribute = plan.attributes[id] {
+            let source = pick(sources(of: attribute.type, in: attribute.owner, plan))
+            plan.attributes[id]?.source = source
+            return
+        }
+        let type: AttributeType = oneIn(2) ? .string : .int64
+        guard let owner = pick(plan.entities.keys.sorted()),
+            let source = pick(sources(of: type, in: owner, plan))
+        else { return }
+        var attribute = PlannedModel.Attribute(
+            owner: owner, name: name("d", taken.union(plan.names)), type: type)
+        attribute.isIndexed = oneIn(2)
+        attribute.source = source
+        plan.attributes[identity()] = attribute
+    }
+
+    /// What an attribute of an entity can be derived from.
+    private func sources(
+        of type: AttributeType, in owner: Int, _ plan: PlannedModel
+    ) -> [PlannedModel.Source] {
+        guard type == .string else {
+            return plan.relationships.filter { $0.value.owner == owner && $0.value.isToMany }
+                .keys.sorted().map { .count($0) }
+        }
+        return plan.attributes.filter {
+            $0.value.owner == owner && $0.value.type == .string && $0.value.source == nil
+        }.keys.sorted().flatMap { [.lowercase($0), .uppercase($0)] }
     }
 
     // MARK: - Relationships
@@ -244,17 +329,59 @@ package struct RandomEvolution {
 
     private mutating func changeRelationship(_ plan: inout PlannedModel, _ taken: Set<String>) {
         guard let id = pick(plan.relationships.keys.sorted()) else { return }
-        switch number(0...3) {
+        switch number(0...5) {
         case 0:
             let name = name("r", taken.union(plan.names))
             plan.relationships[id]?.name = name
+        case 4:
+            if plan.relationships[id]?.isToMany == true {
+                plan.relationships[id]?.maximum = number(0...3)
+            }
+        case 5: changeDestination(of: id, &plan)
         case 1: plan.relationships[id]?.deleteRule = oneIn(2) ? .cascade : .nullify
         case 2: removeRelationship(id, from: &plan)
         default: addRelationship(to: &plan, taken)
         }
     }
 
+    /// Lets a relationship without an inverse lead to the superentity, or to one below.
+    private mutating func changeDestination(of id: Int, _ plan: inout PlannedModel) {
+        guard let end = plan.relationships[id], end.inverse == nil else { return }
+        let below = plan.entities.keys.filter { plan.entities[$0]?.parent == end.destination }
+        let above = [plan.entities[end.destination]?.parent].compactMap { $0 }
+        if let destination = pick((below + above).sorted()) {
+            plan.relationships[id]?.destination = destination
+        }
+    }
+
+    /// Makes a relationship to-one or to-many, ordered or unordered, or gives it an inverse.
+    private mutating func changeKind(
+        _ plan: inout PlannedModel, _ taken: Set<String>, since before: PlannedModel
+    ) {
+        let known = plan.relationships.keys.filter { before.relationships[$0] != nil }
+        guard let id = pick(known.sorted()), let end = plan.relationships[id],
+            end.isLike(before.relationships[id]), plan.dependents(of: id).isEmpty
+        else { return }
+        if end.inverse == nil, oneIn(2) {
+            let other = identity()
+            plan.relationships[id]?.inverse = other
+            plan.relationships[other] = PlannedModel.Relationship(
+                owner: end.destination, name: name("r", taken.union(plan.names)),
+                destination: end.owner, inverse: id, isToMany: oneIn(2), isOrdered: false)
+            return
+        }
+        let isMain = plan.mainEnd(of: id) == id
+        let isToMany = isMain && end.isToMany && oneIn(2) || !end.isToMany
+        let isOrdered = isToMany && isMain && (end.isToMany ? !end.isOrdered : oneIn(2))
+        plan.relationships[id]?.isToMany = isToMany
+        plan.relationships[id]?.isOrdered = isOrdered
+        if !isToMany { plan.relationships[id]?.maximum = 0 }
+    }
+
     private func removeRelationship(_ id: Int, from plan: inout PlannedModel) {
+        for end in [id, plan.relationships[id]?.inverse ?? id] {
+            for dependent in plan.dependents(of: end) { plan.attributes[dependent] = nil }
+        }
         if let inverse = plan.relationships[id]?.inverse { plan.relationships[inverse] = nil }
         plan.relationships[id] = nil
     }
@@ -269,7 +396,10 @@ package struct RandomEvolution {
             plan.entities[id]?.constraints[constraint] = nil
             return
         }
-        let usable = plan.attributes(of: id).filter { plan.attributes[$0]?.type != .codable }
+        let usable = plan.attributes(of: id).filter {
+            guard let attribute = plan.attributes[$0] else { return false }
+            return attribute.type != .codable && attribute.merge == nil && attribute.source == nil
+        }
         guard let first = pick(usable), let second = pick(usable), first != second else { return }
         let names = [first, second].sorted()
         guard !entity.constraints.values.contains(names) else { return }
@@ -296,6 +426,36 @@ package struct RandomEvolution {
             let byte = UInt8(truncatingIfNeeded: number)
             return .uuid(UUID(uuid: (byte, 1, 2, 3, 4, 5, 0x40, 7, 0x80, 9, 1, 1, 1, 1, 1, byte)))
         }
+    }
+}
+
+extension PlannedModel {
+    /// Counts up for relationships whose objects are kept in another way than before.
+    fileprivate mutating func countMoves(since before: PlannedModel) {
+        for (id, end) in relationships {
+            guard let was = before.relationships[id], mainEnd(of: id) == id else { continue }
+            let other = end.inverse.flatMap { relationships[$0] }
+            let otherWas = end.inverse.flatMap { before.relationships[$0] }
+            // With a new inverse that is to-one, the objects of a to-many relationship are kept there.
+            let isMoved =
+                was.inverse == nil && other?.isToMany == false && end.isToMany && !end.isOrdered
+            let isSame =
+                end.hasKind(of: was) && (otherWas == nil || other?.hasKind(of: otherWas) == true)
+            guard isMoved || !isSame else { continue }
+            relationships[id]?.generation += 1
+            if let inverse = end.inverse { relationships[inverse]?.generation += 1 }
+        }
+    }
+}
+
+extension PlannedModel.Relationship {
+    fileprivate func hasKind(of other: PlannedModel.Relationship?) -> Bool {
+        isToMany == other?.isToMany && isOrdered == other?.isOrdered
+    }
+
+    /// Whether neither the kind nor the inverse are others.
+    fileprivate func isLike(_ other: PlannedModel.Relationship?) -> Bool {
+        hasKind(of: other) && inverse == other?.inverse
     }
 }
 

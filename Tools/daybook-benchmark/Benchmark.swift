@@ -107,7 +107,7 @@ struct Benchmark {
             .figure(0.050, aim: 0.005), scaling.samples(of: .opening).map { $0 / 1e6 })
         let now = Report.Series.median(scaling.samples(of: .pointRead))
         report.add(
-            "p", "as-of read there against current read", .times, .figure(3, aim: 1.5),
+            "p", "as-of read there against current read", .times, .figure(1.5, aim: 1.2),
             [Report.Series.median(scaling.samples(of: .pastRead)) / now])
 
         let merging = try Merging(scaleName: options.scale.name).run()

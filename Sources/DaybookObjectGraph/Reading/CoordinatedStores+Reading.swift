@@ -74,6 +74,10 @@ extension CoordinatedStores: RowFinder {
         try store.read(at: position(toRead: store)) { try $0.count(query) }
     }
 
+    func indexUse(of property: SchemaProperty, in store: PersistentStore) throws -> IndexUse {
+        try store.read(at: position(toRead: store)) { try $0.indexUse(of: property) }
+    }
+
     func forEachRows(
         of query: Query, in store: PersistentStore, _ body: (EncodedRows) throws -> Void
     ) throws {

@@ -174,22 +174,47 @@ extension ManagedObjectContext {
             let plan = FilterPlan(query.filter)
             let explanation = plan.explanation(in: coordinator.model.schema)
             guard let property = plan.index else { return explanation }
-            let reason: String
-            if parentStore.isHeld {
-                reason = "the index of '\(property.name)' has only what is there now"
-            } else if try targets.contains(where: {
-                try $0.store?.store.isPending(property) == true
-            }) {
-                reason = "the index of '\(property.name)' is being built"
-            } else {
-                return explanation
+            let stores = targets.compactMap(\.store)
+            if let reason = try stores.lazy.compactMap({ try self.obstacle(to: property, in: $0) })
+                .first
+            {
+                if case .index = plan.access { return "all objects are read: \(reason)" }
+                return "\(explanation); \(reason), so all objects there are read"
             }
-            if case .index = plan.access { return "all objects are read: \(reason)" }
-            return "\(explanation); \(reason), so all objects there are read"
+            let additions = try stores.compactMap { try addition(to: property, in: $0) }
+            return ([explanation] + additions).joined(separator: "; ")
         case .memory(let reason):
             return "Every object of '\(request.entityName)' is read and the predicate evaluated in "
                 + "memory, because no filter stands for \(reason)."
         }
+    }
+
+    /// Why the index of a property does not serve; nil when it does.
+    private func obstacle(
+        to property: SchemaProperty, in store: PersistentStore
+    ) throws -> String? {
+        switch try parentStore.indexUse(of: property, in: store) {
+        case .present, .past: return nil
+        case .tooManyChanges(let moment):
+            return "too many have changed since entry \(moment)"
+        case .none:
+            let isPending = try store.store.isPending(property)
+            return "the index of '\(property.name)' is "
+                + (isPending ? "being built" : "not in the store's model any more")
+        }
+    }
+
+    /// What is asked beside the index of a property.
+    private func addition(
+        to property: SchemaProperty, in store: PersistentStore
+    ) throws -> String? {
+        guard
+            case .past(let changed, let moment, let isInEntries) = try parentStore.indexUse(
+                of: property, in: store)
+        else { return nil }
+        return
+            "as of entry \(moment), with what \(changed) changed object\(changed == 1 ? "" : "s") "
+            + "had then, found in " + (isInEntries ? "the entries since" : "all versions")
     }
 
     /// How a request is carried out.

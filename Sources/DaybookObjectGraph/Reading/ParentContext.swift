@@ -63,6 +63,10 @@ final class ParentContext: ParentStore, @unchecked Sendable {
         try find(query, in: store).count
     }
 
+    func indexUse(of property: SchemaProperty, in store: PersistentStore) throws -> IndexUse {
+        try parent.performForChild { try parent.parentStore.indexUse(of: property, in: store) }
+    }
+
     func absence(of id: GraphID) throws -> StoreError {
         try parent.performForChild { try parent.currentAbsence(of: id) }
     }

@@ -51,6 +51,9 @@ protocol ParentStore: AnyObject, Sendable {
     /// How many objects of a store a query finds.
     func count(_ query: Query, in store: PersistentStore) throws -> Int
 
+    /// What serves a query of a store by the index of a property.
+    func indexUse(of property: SchemaProperty, in store: PersistentStore) throws -> IndexUse
+
     /// Why an object has no row.
     func absence(of id: GraphID) throws -> StoreError
 

@@ -140,38 +140,29 @@ struct VersionBuilder {
         }
     }
 
+    /// A constraint keeps its number if its attributes, inherited ones included, have theirs, whatever
+    /// they are called now: records of the index are of their values.
     private mutating func numberConstraints() {
         let compiler = SchemaCompiler(model, numbered)
         for entity in model.entities {
             guard let number = number(of: entity.name) else { continue }
-            let before = numbered[index(number)].constraints
-            let earlierNames = (matching.properties[entity.name] ?? [:])
+            let own = Set(numbered[index(number)].constraints.values)
+            let before = (oldSchema.entity(number)?.constraints ?? []).filter {
+                own.contains($0.number.rawValue)
+            }
+            let properties = compiler.properties(of: entity)
             var constraints: [[String]: UInt32] = [:]
             for names in entity.uniquenessConstraints {
-                let earlier = names.map { earlierNames[$0] ?? $0 }.sorted()
-                if let same = before[names] ?? before[earlier],
-                    keepsAttributes(names, of: number, compiler)
-                {
-                    constraints[names] = same
+                let numbers = Set(properties.filter { names.contains($0.1) }.map(\.0))
+                let same = before.first { Set($0.properties.map(\.number)) == numbers }
+                if let same {
+                    constraints[names] = same.number.rawValue
                 } else {
                     constraints[names] = next.constraint
                     next.constraint += 1
                 }
             }
             numbered[index(number)].constraints = constraints
-        }
-    }
-
-    /// Whether the attributes of a constraint, inherited ones included, have the numbers that they had;
-    /// records of the index are of their values.
-    private func keepsAttributes(
-        _ names: [String], of entity: EntityNumber, _ compiler: SchemaCompiler
-    ) -> Bool {
-        guard let description = descriptions[numbered[index(entity)].name] else { return false }
-        let now = compiler.properties(of: description)
-        let before = Set(oldSchema.entity(entity)?.properties.map(\.number) ?? [])
-        return names.allSatisfy { name in
-            now.first { $0.1 == name }.map { before.contains($0.0) } ?? false
         }
     }
 

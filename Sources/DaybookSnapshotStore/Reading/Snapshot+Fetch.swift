@@ -16,8 +16,8 @@ extension Snapshot: FilterSource {
 extension Snapshot {
     /// The objects that match a query, in its order.
     ///
-    /// At the head an index serves the filter, and with a limit also the first sorting. Filter and order
-    /// are read from the bytes of the rows.
+    /// An index serves the filter, and with a limit also the first sorting. Filter and order are read from
+    /// the bytes of the rows.
     ///
     /// - Complexity: O(*c* log *n*) page reads, *c* the number of objects that the index yields, or
     ///   of all; with a limit, O(*l*) memory, *l* the offset and the limit.
@@ -112,11 +112,11 @@ extension Snapshot {
     ///
     /// All objects with the same value are gathered, so that the other sortings can arrange them.
     private func fetchInIndexOrder(_ query: Query) throws -> [ObjectID]? {
-        guard isLatest, let window = query.windowEnd, let first = query.sortings.first,
+        guard let window = query.windowEnd, let first = query.sortings.first,
             first.options.isEmpty, first.path.scope == 0, first.path.steps.count == 1,
             let property = first.path.steps.first, property.isIndexed,
             !property.isUnique || property.attribute?.isOptional == false,
-            try models.hasIndex(of: property, in: transaction)
+            let index = try index(of: property)
         else { return nil }
         var programs: [EntityNumber: RowProgram] = [:]
         for number in query.entities {
@@ -127,13 +127,13 @@ extension Snapshot {
         var sorter = MatchSorter(query, in: projection)
         var found = 0
         var group: [UInt8] = []
-        try projection.scanIndex(
-            from: lower, to: StoreKey.end(of: lower) ?? [],
-            order: first.isAscending ? .ascending : .descending, in: transaction
-        ) { value, object in
+        try scan(
+            index, from: lower, to: StoreKey.end(of: lower) ?? [],
+            order: first.isAscending ? .ascending : .descending
+        ) { value, object, age in
             if found >= window, !value.hasSameBytes(as: group.span.bytes) { return .stop }
             guard let program = programs[object.entity] else { return .proceed }
-            try projection.withRow(of: object, at: sequence, in: transaction) { bytes, row in
+            try withRow(of: object, age) { bytes, row in
                 guard try accepts(object, row, bytes, program) else { return }
                 try sorter.add(object, row, bytes, in: self)
                 found += 1
@@ -203,12 +203,18 @@ extension Projection {
         try transaction.scan(
             tables.index, from: lower.span.bytes, to: upper.span.bytes, order: order
         ) { key, _ in
-            let valueEnd = key.byteCount - StoreKey.objectSize
-            var reader = KeyReader(at: valueEnd)
-            let object = try reader.object(key)
-            let orderedEnd = min(valueEnd, 4 + StoreLayout.indexedBytesLimit)
-            return try body(key.extracting(first: orderedEnd), object) == .proceed
-                ? .proceed : .stop
+            try Self.withParts(ofIndexKey: key, body) == .proceed ? .proceed : .stop
         }
+    }
+
+    /// Calls `body` with the ordered part of the value in the key of an index record, and the object.
+    static func withParts<R>(
+        ofIndexKey key: RawSpan, _ body: (_ value: RawSpan, ObjectID) throws -> R
+    ) throws -> R {
+        let valueEnd = key.byteCount - StoreKey.objectSize
+        var reader = KeyReader(at: valueEnd)
+        let object = try reader.object(key)
+        let orderedEnd = min(valueEnd, 4 + StoreLayout.indexedBytesLimit)
+        return try body(key.extracting(first: orderedEnd), object)
     }
 }

@@ -353,4 +353,25 @@ struct MigrationTests {
         try new.add("A", ["z": .string("1"), "m": .string("2")])
         try new.expectSound()
     }
+
+    @Test func `a constraint outlives a new name of an attribute that its entity inherits`()
+        throws
+    {
+        let sub = entity("B", under: "A", [attribute("m")], unique: [["a", "m"]])
+        let evolving = try Evolving(entity("A", [attribute("a")]), sub)
+        let old = evolving.store
+        try old.add("B", ["a": .string("1"), "m": .string("2")])
+
+        let new = try evolving.open(
+            entity("A", [attribute("z", was: "a")]),
+            entity("B", under: "A", [attribute("m")], unique: [["m", "z"]]))
+
+        #expect(new.schema.steps(from: old.schema).map(\.kind) == [.renameProperty])
+        let error = #expect(throws: StoreError.self) {
+            try old.add("B", ["a": .string("1"), "m": .string("2")])
+        }
+        #expect(error?.code == .duplicate)
+        try old.add("B", ["a": .string("2"), "m": .string("1")])
+        try new.expectSound()
+    }
 }

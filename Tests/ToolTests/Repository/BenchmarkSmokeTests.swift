@@ -18,7 +18,7 @@ import FoundationXML
     private static let own = ["v", "r", "j", "l", "t'", "t''", "w''"]
     private static let withLMDB = ["k", "k'"]
     private static let withSQLite = ["i", "i'", "n", "t", "w", "w'"]
-    private static let once = (1...11).map { "q\($0)" } + ["o", "p", "m", "x", "y"]
+    private static let once = (1...11).map { "q\($0)" } + ["z", "z'", "o", "p", "m", "x", "y"]
 
     /// Who does some work, Daybook first.
     private static func contenders(_ workload: String) -> [String] {

@@ -58,6 +58,32 @@ final class DaybookStaff: Questioned {
         return try context.performAndWait { try answer(question, turn, in: context) }
     }
 
+    /// Answers a question as of an entry.
+    func answer(_ question: Question, turn: Int, at moment: SequenceNumber) throws -> Int {
+        guard let context = try container?.context(at: .sequence(moment)) else { return 0 }
+        return try context.performAndWait { try answer(question, turn, in: context) }
+    }
+
+    /// The last entry.
+    func head() throws -> SequenceNumber {
+        try container?.persistentStoreCoordinator.persistentStores[0].head() ?? .zero
+    }
+
+    /// Gives every tenth person a badge that nobody had, in entries of a hundred each.
+    func changeBadges() throws {
+        guard let context = container?.newBackgroundContext() else { return }
+        try context.performAndWait {
+            for first in stride(from: 0, to: staff.count, by: 1_000) {
+                let range = \Worker.number >= first && \Worker.number < first + 1_000
+                for worker in try context.fetch(FetchRequest<Worker>(where: range))
+                where worker.number % 10 == 0 {
+                    worker.badge = "C\(worker.number)"
+                }
+                try context.save()
+            }
+        }
+    }
+
     private func answer(
         _ question: Question, _ turn: Int, in context: ManagedObjectContext
     ) throws -> Int {

@@ -1,3 +1,4 @@
+import Daybook
 import Foundation
 
 /// Asks Daybook and SQLite the same questions about the same staff.
@@ -45,6 +46,58 @@ struct Questions {
                 question.rawValue, "\(question.title), of \(staff.count.grouped)", .perSecond,
                 question.target, zip(names, samples).map { ($0, $1) })
         }
+        if let daybook = contenders[0] as? DaybookStaff { try addThePast(of: daybook, to: &report) }
         for contender in contenders { try contender.close() }
+    }
+
+    /// Asks Daybook the same before a tenth of the rows was changed, as of the moment before, and as of
+    /// moments in between that nobody has asked about.
+    private func addThePast(of store: DaybookStaff, to report: inout Report) throws {
+        let moment = try store.head()
+        let turns = max(rounds, 5)
+        var expected: [Int] = []
+        let question = Question.indexedEquality
+        for turn in 0...turns { expected.append(try store.answer(question, turn: turn)) }
+        try store.changeBadges()
+        let head = try store.head()
+        var times: (now: [Double], then: [Double], first: [Double]) = ([], [], [])
+        for turn in 0...turns {
+            var answer = 0
+            func askNow() throws -> Double {
+                try Stopwatch.seconds { _ = try store.answer(question, turn: turn) }
+            }
+            func askThen() throws -> Double {
+                try Stopwatch.seconds {
+                    answer = try store.answer(question, turn: turn, at: moment)
+                }
+            }
+            // Whoever comes second finds the same rows in the processor's cache.
+            let isFirst = turn % 2 == 0
+            let early = isFirst ? try askNow() : 0
+            let then = try askThen()
+            let now = isFirst ? early : try askNow()
+            let passed = UInt64(10 + turn % 10)
+            let recent = SequenceNumber(
+                max(moment.rawValue + passed, head.rawValue) - passed)
+            let first = try Stopwatch.seconds {
+                _ = try store.answer(question, turn: turn, at: recent)
+            }
+            guard answer == expected[turn] else {
+                throw WrongResult(
+                    DaybookStaff.name, question.title, expected: expected[turn], found: answer)
+            }
+            // The first time the changes since are gathered.
+            guard turn > 0 else { continue }
+            times.now.append(now)
+            times.then.append(then)
+            times.first.append(first)
+        }
+        let now = Report.Series.median(times.now)
+        report.add(
+            "z", "as-of indexed fetch, a tenth changed since, against current fetch", .times,
+            .figure(3, aim: 1.5), [Report.Series.median(times.then) / now])
+        report.add(
+            "z'", "the first one as of a moment, a thousand or two changed since", .times, nil,
+            [Report.Series.median(times.first) / now])
     }
 }
