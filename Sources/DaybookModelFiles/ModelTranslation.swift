@@ -92,7 +92,7 @@ struct ModelTranslation {
         checkName(source.name, of: subject)
         if source.keepsDataOutside {
             remarks.append(
-                "\(subject) may be kept in a file beside the store; here its data stands in the store."
+                "\(subject) may be kept in a file beside the store; here its data is kept in the store."
             )
         }
         var attribute = AttributeDescription(
@@ -253,8 +253,8 @@ struct ModelTranslation {
                 entities[owner].attributes[number].derivation == nil
             else {
                 remarks.append(
-                    "The uniqueness constraint on \(list) of '\(entityName)' is left out: '\(name)' is no "
-                        + "attribute that is stored here.")
+                    "The uniqueness constraint on \(list) of '\(entityName)' is left out: '\(name)' is not "
+                        + "an attribute that is stored here.")
                 return
             }
         }
@@ -286,7 +286,7 @@ struct ModelTranslation {
         }
         guard index.propertyNames.allSatisfy({ $0 != nil }) else {
             remarks.append(
-                "\(subject) is left out: it is of an expression, and only attributes have indexes.")
+                "\(subject) is left out: it is on an expression, and only attributes have indexes.")
             return
         }
         let names = index.propertyNames.compactMap(\.self)
@@ -294,7 +294,7 @@ struct ModelTranslation {
             if names.count > 1 {
                 let list = names.map { "'\($0)'" }.joined(separator: ", ")
                 remarks.append(
-                    "\(subject) is left out: it is of several properties (\(list)). Mark one of them as "
+                    "\(subject) is left out: it is on several properties (\(list)). Mark one of them as "
                         + "indexed if that is selective enough.")
             }
             return
@@ -305,11 +305,11 @@ struct ModelTranslation {
         where !entities[owner].attributes[number].isTransient:
             entities[owner].attributes[number].isIndexed = true
             if index.isPartial {
-                remarks.append("\(subject) is of some objects only; here it is of all.")
+                remarks.append("\(subject) covers some objects only; here it covers all.")
             }
         default:
             remarks.append(
-                "\(subject) is left out: '\(names[0])' is no attribute that is stored here.")
+                "\(subject) is left out: '\(names[0])' is not an attribute that is stored here.")
         }
     }
 

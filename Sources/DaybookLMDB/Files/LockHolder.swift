@@ -116,9 +116,9 @@ struct LockObstacle: Sendable {
     /// What that means for others.
     var consequence: String {
         switch deed {
-        case .opening, .writing, .registering: "and nobody else can meanwhile"
+        case .opening, .writing, .registering: "and no other program can meanwhile"
         case .readingWithoutLockFile:
-            "and has no lock file, so nobody who has one can open it meanwhile"
+            "and has no lock file, so no program that has one can open it meanwhile"
         }
     }
 }

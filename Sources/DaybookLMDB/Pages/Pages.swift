@@ -116,7 +116,7 @@ struct Pages {
             start.number(at: FileFormat.pageFlagsOffset, as: UInt16.self)
                 == FileFormat.overflowPage,
             pages >= needed, UInt64(pages) <= UInt64(pageCount) - first
-        else { throw PageFault(page: first, what: "it is not the begin of an overflow value") }
+        else { throw PageFault(page: first, what: "it is not the beginning of an overflow value") }
         return pages
     }
 

@@ -121,7 +121,7 @@ extension Tree {
         if node.flags == 0 { return nil }
         guard node.flags == FileFormat.nodeTree,
             let table = TreeRecord(try leaf.valueInPage(node, count: node.valueSize))
-        else { throw PageFault(page: leaf.number, what: "the record of a table is none") }
+        else { throw PageFault(page: leaf.number, what: "the record of a table is not one") }
         return table
     }
 }

@@ -58,7 +58,7 @@ import Testing
             (
                 "tags.word == 'a'", 1,
                 "'tags.word' leads to many objects; write ANY, ALL or NONE before the comparison, or "
-                    + "'@count' behind the path."
+                    + "'@count' after the path."
             ),
             ("ANY firstName == 'a'", 5, "ANY needs a path through a to-many relationship."),
             (

@@ -105,7 +105,7 @@ final class Recorder {
             let names = entity.family.compactMap { schema.entity($0) }
                 .filter { !$0.isAbstract }.map(\.name)
             throw LineProblem(
-                "'\(entity.name)' is abstract, so nothing of it can be inserted; there is "
+                "'\(entity.name)' is abstract, so no object of it can be inserted; there is "
                     + "\(Operation.list(names)).")
         }
         let object = context.insertNewObject(forEntityName: entity.name)
