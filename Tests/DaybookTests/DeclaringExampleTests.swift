@@ -123,7 +123,8 @@ import Testing
             folder.url.appendingPathComponent("staff.daybook"),
             model: [Department.self, Employee.self])
         let context = container.viewContext
-        for (name, salary) in [("Ada", 3_000), ("Bob", 2_000), ("Cid", 500)] as [(String, Decimal)] {
+        for (name, salary) in [("Ada", 3_000), ("Bob", 2_000), ("Cid", 500)] as [(String, Decimal)]
+        {
             let employee = Employee(context: context)
             employee.name = name
             employee.salary = salary
