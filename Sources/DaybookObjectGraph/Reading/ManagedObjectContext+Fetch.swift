@@ -155,8 +155,8 @@ extension ManagedObjectContext {
     /// How a request will be carried out: which index serves it, or that the store is scanned, or
     /// that a Foundation predicate is evaluated in memory and why.
     ///
-    /// Where the condition or the order looks at related objects and this context has pending changes,
-    /// all objects are read, until the changes are saved.
+    /// Where the condition or the order looks at related objects and some of these have pending changes
+    /// in this context, all objects are read, until the changes are saved.
     ///
     /// - Throws: ``QueryError`` when the request does not fit the model.
     public func explain<Object>(_ request: FetchRequest<Object>) throws -> String {
@@ -166,14 +166,14 @@ extension ManagedObjectContext {
         let none = QueryTarget(model: coordinator.model, store: nil, stores: [])
         switch try plan(request, for: targets.first ?? none) {
         case .query(let query):
-            if query.crossesRelationships, request.includesPendingChanges, !journal.isAtBase {
-                return "all objects are read: the request looks at related objects, and these may "
-                    + "have pending changes"
+            let stores = targets.compactMap(\.store)
+            if request.includesPendingChanges, !stores.allSatisfy({ isAnsweredBelow(query, $0) }) {
+                return "all objects are read: the request looks at related objects, and these have "
+                    + "pending changes"
             }
             let plan = FilterPlan(query.filter)
             let explanation = plan.explanation(in: coordinator.model.schema)
             guard let property = plan.index else { return explanation }
-            let stores = targets.compactMap(\.store)
             if let reason = try stores.lazy.compactMap({ try self.obstacle(to: property, in: $0) })
                 .first
             {

@@ -54,7 +54,7 @@ extension ManagedObjectContext {
     }
 
     /// Whether what lies under the context is right about every object that has not changed here.
-    private func isAnsweredBelow(_ query: Query, _ store: PersistentStore) -> Bool {
+    func isAnsweredBelow(_ query: Query, _ store: PersistentStore) -> Bool {
         let schema = coordinator.model.schema
         guard query.sortings.allSatisfy({ $0.path.steps.allSatisfy(\.isPersistent) }) else {
             return false

@@ -201,8 +201,8 @@ import Testing
             url, managedObjectModel: Self.model(indexed: true))
         let context = container.newBackgroundContext()
         let everything =
-            "all objects are read: the request looks at related objects, and these may "
-            + "have pending changes"
+            "all objects are read: the request looks at related objects, and these have "
+            + "pending changes"
         let before = try explain("Person", condition, in: context)
         try context.performAndWait {
             let team = try context.fetch(FetchRequest<ManagedObject>(entityName: "Team")).first

@@ -19,7 +19,7 @@ import FoundationXML
     private static let withLMDB = ["k", "k'"]
     private static let withSQLite = ["i", "i'", "n", "t", "w", "w'"]
     private static let once =
-        (1...11).map { "q\($0)" } + ["u", "uc", "u'", "u'c", "u''", "u''c", "z", "z'"]
+        (1...11).map { "q\($0)" } + ["s", "u", "uc", "u'", "u'c", "u''", "u''c", "z", "z'"]
         + ["o", "p", "m", "x", "y"]
 
     /// Who does some work, Daybook first.

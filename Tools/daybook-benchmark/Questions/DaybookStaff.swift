@@ -90,6 +90,17 @@ final class DaybookStaff: Questioned {
         try container?.persistentStoreCoordinator.persistentStores[0].head() ?? .zero
     }
 
+    /// Saves one change.
+    func changeRemark(_ index: Int) throws {
+        guard let context = container?.newBackgroundContext() else { return }
+        try context.performAndWait {
+            var request = FetchRequest<Worker>(where: \.number == index)
+            request.limit = 1
+            try context.fetch(request).first?.remark += "."
+            try context.save()
+        }
+    }
+
     /// Gives every tenth person a badge that nobody had, in entries of a hundred each.
     func changeBadges() throws {
         guard let context = container?.newBackgroundContext() else { return }

@@ -56,11 +56,28 @@ struct Questions {
                 question.rawValue, "\(question.title), of \(staff.count.grouped)", .perSecond,
                 question.target, zip(self.contenders, samples).map { ($0, $1) })
         }
-        if let daybook = contenders[0] as? DaybookStaff {
+        if questions.count == Question.allCases.count, let daybook = contenders[0] as? DaybookStaff {
+            try addSaves(into: daybook, to: &report)
             try addPending(over: daybook, to: &report)
             try addThePast(of: daybook, to: &report)
         }
         for contender in contenders { try contender.close() }
+    }
+
+    /// Asks Daybook right after a save, when nothing of the new state has been checked yet.
+    private func addSaves(into store: DaybookStaff, to report: inout Report) throws {
+        var times: (first: [Double], later: [Double]) = ([], [])
+        for turn in 0...max(rounds, 5) {
+            try store.changeRemark(turn)
+            let first = try Stopwatch.seconds { _ = try store.answer(.count, turn: turn) }
+            let later = try Stopwatch.seconds { _ = try store.answer(.count, turn: turn) }
+            guard turn > 0 else { continue }
+            times.first.append(first)
+            times.later.append(later)
+        }
+        report.add(
+            "s", "(q10) as the first question after a save, against the next one", .times, nil,
+            [Report.Series.median(times.first) / Report.Series.median(times.later)])
     }
 
     /// Asks Daybook in contexts with pending changes, and in children of those.
