@@ -56,7 +56,8 @@ struct Questions {
                 question.rawValue, "\(question.title), of \(staff.count.grouped)", .perSecond,
                 question.target, zip(self.contenders, samples).map { ($0, $1) })
         }
-        if questions.count == Question.allCases.count, let daybook = contenders[0] as? DaybookStaff {
+        if questions.count == Question.allCases.count, let daybook = contenders[0] as? DaybookStaff
+        {
             try addSaves(into: daybook, to: &report)
             try addPending(over: daybook, to: &report)
             try addThePast(of: daybook, to: &report)
