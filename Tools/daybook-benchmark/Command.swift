@@ -17,6 +17,9 @@ struct Command {
                 return print(options.isJSON ? try Report.text(of: report) : report.table())
             }
             if options.isQuestions {
+                guard !Questions.contenders(options).isEmpty else {
+                    throw UsageError("'--questions' are asked of Daybook and SQLite only.")
+                }
                 var report = Report(options: options, contenders: Questions.contenders(options))
                 try Questions(options).run(addingTo: &report)
                 return print(options.isJSON ? try report.json() : report.wholeTable())

@@ -22,6 +22,20 @@ public struct Aggregate<Object: ManagedObject, Result: Sendable>: Sendable {
         key = .keyPath(ModelKeyPath(keyPath: keyPath))
         self.result = result
     }
+
+    /// The error for a value that the type of the attribute cannot hold or read.
+    func misfit(_ attribute: String, _ type: AttributeType) -> QueryError {
+        switch function {
+        case .minimum, .maximum:
+            QueryError(
+                "The \(function.rawValue) of \(attribute) is a value that its Swift type cannot read. "
+                    + "Give the type an 'unknownValue', or restrict the request.")
+        default:
+            QueryError(
+                "The \(function.rawValue) of \(attribute) does not fit its type '\(type.rawValue)'. Give "
+                    + "the attribute a type with more digits, or restrict the request.")
+        }
+    }
 }
 
 extension Aggregate {
@@ -73,28 +87,28 @@ extension Aggregate {
     public static func minimum<Element: AttributeValue & Sendable>(
         _ attribute: KeyPath<Object, Element>
     ) -> Aggregate where Result == Element? {
-        Aggregate(.minimum, attribute) { Element?(storedValue: $0) }
+        Aggregate(.minimum, attribute) { Element?(storedValue: $0) ?? Element?.unknownValue }
     }
 
     /// The least value of those that objects may be without; nil when none has one.
     public static func minimum<Element: AttributeValue & Sendable>(
         _ attribute: KeyPath<Object, Element?>
     ) -> Aggregate where Result == Element? {
-        Aggregate(.minimum, attribute) { Element?(storedValue: $0) }
+        Aggregate(.minimum, attribute) { Element?(storedValue: $0) ?? Element?.unknownValue }
     }
 
     /// The greatest value in the order of a fetch; nil for no objects.
     public static func maximum<Element: AttributeValue & Sendable>(
         _ attribute: KeyPath<Object, Element>
     ) -> Aggregate where Result == Element? {
-        Aggregate(.maximum, attribute) { Element?(storedValue: $0) }
+        Aggregate(.maximum, attribute) { Element?(storedValue: $0) ?? Element?.unknownValue }
     }
 
     /// The greatest value of those that objects may be without; nil when none has one.
     public static func maximum<Element: AttributeValue & Sendable>(
         _ attribute: KeyPath<Object, Element?>
     ) -> Aggregate where Result == Element? {
-        Aggregate(.maximum, attribute) { Element?(storedValue: $0) }
+        Aggregate(.maximum, attribute) { Element?(storedValue: $0) ?? Element?.unknownValue }
     }
 }
 

@@ -10,7 +10,8 @@ extension ManagedObjectContext {
     ///
     /// No object is made: the store reads the one field of each row, on all of the processor's cores where the
     /// rows are many. With an offset or a limit, with pending changes, and where the condition has to be
-    /// evaluated in memory, the objects are found first and their values read one by one.
+    /// evaluated in memory, the objects are found first and their values read one by one; what other
+    /// processes save between these reads may count.
     ///
     /// - Parameters:
     ///   - aggregate: The value to work out.
@@ -38,13 +39,12 @@ extension ManagedObjectContext {
         var values = Aggregation(aggregate.function, of: attribute.type)
         let isInRow = path.steps.count == 1 && property.isPersistent
         if try !isInRow || !aggregateInStores(&values, of: property, request) {
-            try addValues(at: path, of: request, to: &values)
+            var found = values
+            try parentStore.inOneTurn { try addValues(at: path, of: request, to: &found) }
+            values = found
         }
         guard let value = values.value, let result = aggregate.result(value) else {
-            throw QueryError(
-                "The \(aggregate.function.rawValue) of '\(property.name)' of '\(entity.schema.name)' "
-                    + "does not fit its type '\(attribute.type.rawValue)'. Give the attribute a type "
-                    + "with more digits, or restrict the request.")
+            throw aggregate.misfit("'\(property.name)' of '\(entity.schema.name)'", attribute.type)
         }
         return result
     }

@@ -167,7 +167,9 @@ extension ManagedObjectContext {
         switch try plan(request, for: targets.first ?? none) {
         case .query(let query):
             let stores = targets.compactMap(\.store)
-            if request.includesPendingChanges, !stores.allSatisfy({ isAnsweredBelow(query, $0) }) {
+            if request.includesPendingChanges, !journal.isAtBase,
+                !stores.allSatisfy({ isAnsweredBelow(query, $0) })
+            {
                 return "all objects are read: the request looks at related objects, and these have "
                     + "pending changes"
             }
@@ -275,7 +277,8 @@ extension ManagedObjectContext {
             isOverlaid
             ? try fetchOverPending(all, store)
             : try parentStore.find(all, in: store)
-        let source = ContextSource(context: self, store: store)
+        let source = ContextSource(
+            context: self, store: store, seesPending: request.includesPendingChanges)
         let matches = try candidates.filter { id in
             guard let object = object(GraphID(store: store.number, object: id)) as? Object else {
                 return false
@@ -305,7 +308,16 @@ struct ContextSource: FilterSource {
         if property.slot != nil {
             return try value(of: property, in: object).reference.map { [$0] } ?? []
         }
-        let owner = context.object(GraphID(store: store.number, object: object))
+        let id = GraphID(store: store.number, object: object)
+        guard seesPending else {
+            let schema = context.coordinator.model.schema
+            guard let own = schema.entity(object.entity)?.property(property.number) else {
+                return []
+            }
+            return try context.parentStore.members(of: own, in: id)
+                .sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key)
+        }
+        let owner = context.object(id)
         guard let own = owner.binding.schema.property(property.number) else { return [] }
         return owner.memberList(of: own, context).sorted
     }

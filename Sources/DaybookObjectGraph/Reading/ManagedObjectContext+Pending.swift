@@ -19,13 +19,23 @@ extension ManagedObjectContext {
         let changed = changedObjects(of: query, store)
         var wanted = query
         wanted.offset = 0
-        // As many more as may have to be left out.
-        wanted.limit = query.windowEnd.map { end in
-            let (limit, isTooGreat) = end.addingReportingOverflow(changed.count)
-            return isTooGreat ? .max : limit
+        let isOrderedBelow = query.sortings.allSatisfy { $0.path.steps.allSatisfy(\.isPersistent) }
+        if isOrderedBelow {
+            // As many more as may have to be left out.
+            wanted.limit = query.windowEnd.map { end in
+                let (limit, isTooGreat) = end.addingReportingOverflow(changed.count)
+                return isTooGreat ? .max : limit
+            }
+        } else {
+            wanted.sortings = []
+            wanted.limit = nil
         }
         let stored = try parentStore.find(wanted, in: store).filter {
             journal.net(of: GraphID(store: store.number, object: $0)) == nil
+        }
+        guard isOrderedBelow else {
+            let matches = try pendingMatches(query, store, source)
+            return try query.arranged(stored + matches, in: source)
         }
         return try query.arranged(
             pendingMatches(query, store, source), among: stored, in: source)
@@ -43,6 +53,8 @@ extension ManagedObjectContext {
         _ query: Query, without others: [ObjectID], _ store: PersistentStore
     ) throws -> Int {
         let others = Set(others)
+        var query = query
+        query.sortings = []
         guard isAnsweredBelow(query, store) else {
             return try matchesHere(query, store).count { !others.contains($0) }
         }
@@ -56,9 +68,6 @@ extension ManagedObjectContext {
     /// Whether what lies under the context is right about every object that has not changed here.
     func isAnsweredBelow(_ query: Query, _ store: PersistentStore) -> Bool {
         let schema = coordinator.model.schema
-        guard query.sortings.allSatisfy({ $0.path.steps.allSatisfy(\.isPersistent) }) else {
-            return false
-        }
         let related = query.destinations.flatMap { schema.entity($0)?.family ?? [] }
         return !journal.net(of: Set(related).sorted()).contains {
             $0.object.graphID.store == store.number

@@ -148,26 +148,34 @@ extension FilterExpression {
 }
 
 extension Filter {
-    /// All paths in the condition, from whatever object they start.
-    fileprivate var paths: [FilterPath] {
+    /// All steps in the condition that lead to other objects, from whatever object they start.
+    fileprivate var hops: [SchemaProperty] {
         switch self {
         case .constant: []
-        case .comparison(let comparison): [comparison.left, comparison.right].flatMap(\.paths)
-        case .between(let value, let lower, let upper): [value, lower, upper].flatMap(\.paths)
-        case .membership(let value, _, _): value.paths
-        case .and(let conditions), .or(let conditions): conditions.flatMap(\.paths)
-        case .not(let condition): condition.paths
-        case .quantified(_, let path, let condition): [path] + condition.paths
+        case .comparison(let comparison): [comparison.left, comparison.right].flatMap(\.hops)
+        case .between(let value, let lower, let upper): [value, lower, upper].flatMap(\.hops)
+        case .membership(let value, _, _): value.hops
+        case .and(let conditions), .or(let conditions): conditions.flatMap(\.hops)
+        case .not(let condition): condition.hops
+        // The condition is about the objects at the end of the path.
+        case .quantified(_, let path, let condition): path.steps + condition.hops
         }
     }
 }
 
 extension FilterExpression {
-    fileprivate var paths: [FilterPath] {
+    fileprivate var hops: [SchemaProperty] {
         switch self {
         case .constant: []
-        case .path(let path), .aggregate(_, let path): [path]
+        case .path(let path), .aggregate(_, let path): path.hops
         }
+    }
+}
+
+extension FilterPath {
+    /// The steps that lead to other objects: a reference at the end is a value of the object before it.
+    fileprivate var hops: [SchemaProperty] {
+        Array(steps.dropLast(steps.last?.slot != nil ? 1 : 0))
     }
 }
 
@@ -175,12 +183,7 @@ extension Query {
     /// The entities of the objects, other than the one at hand, on which condition and order depend, without
     /// their subentities.
     package var destinations: Set<EntityNumber> {
-        let paths = filter.paths + sortings.map(\.path)
-        return Set(
-            paths.flatMap { path in
-                // A reference at the end of a path is a value of the object before it.
-                let isValue = path.steps.last?.slot != nil
-                return path.steps.dropLast(isValue ? 1 : 0).compactMap { $0.end?.destination }
-            })
+        let hops = filter.hops + sortings.flatMap(\.path.hops)
+        return Set(hops.compactMap { $0.end?.destination })
     }
 }

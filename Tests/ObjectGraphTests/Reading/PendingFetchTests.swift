@@ -164,6 +164,14 @@ private struct RandomOffice {
                 "ANY projects.title == 'P\(one)'",
                 { $0.projects.contains { $0.title == "P\(one)" } }
             ),
+            (
+                "ANY projects.members.department (name == 'D\(one)')",
+                { employee in
+                    employee.projects.contains {
+                        $0.members.contains { $0.department?.name == "D\(one)" }
+                    }
+                }
+            ),
             ("TRUEPREDICATE", { _ in true }),
         ]
         return random.pick(questions)
@@ -229,6 +237,8 @@ private struct RandomOffice {
             let found = try context.fetch(request)
             #expect(found.map(\.objectID) == window.map(\.objectID), "\(text)")
             #expect(try context.count(request) == window.count, "\(text)")
+            let sum = try context.fetch(.sum(\.salary), of: request)
+            #expect(sum == window.reduce(0) { $0 + ($1.salary ?? 0) }, "\(text)")
         }
     }
 }
