@@ -159,8 +159,8 @@ extension SignedNote {
         guard NoteText.isSame(checkpoint.origin, key.name) else {
             throw ProofError(
                 .mismatch,
-                "The checkpoint is of the journal '\(checkpoint.origin)' and the key of "
-                    + "'\(key.name)'.")
+                "The checkpoint belongs to the journal '\(checkpoint.origin)', and the "
+                    + "key to '\(key.name)'.")
         }
         return checkpoint
     }

@@ -209,11 +209,11 @@ struct EntryAssembly {
         return RecordHeader.decode(bytes).flatMap { header in
             if header.payloadCount > payload.count {
                 let count = headerCount + payload.count
-                return .failure(.init("the end of it is missing after \(count) bytes"))
+                return .failure(.init("its end is missing after \(count) bytes"))
             }
             if header.payloadCount < payload.count {
                 return .failure(
-                    .init("\(payload.count - header.payloadCount) bytes too many stand at its end"))
+                    .init("\(payload.count - header.payloadCount) bytes too many are at its end"))
             }
             guard header.sequence == sequence else {
                 return .failure(.init("its bytes are those of entry \(header.sequence)"))

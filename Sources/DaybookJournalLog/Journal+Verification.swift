@@ -155,7 +155,7 @@ private struct JournalWalk: ~Copyable {
             return
         }
         guard sequence <= .maximum else {
-            report(.broken(sequence, "no journal has so many"))
+            report(.broken(sequence, "no journal has that many"))
             return
         }
         if sequence != previous.next {
@@ -223,7 +223,7 @@ extension JournalFinding {
     fileprivate static func digestExtra(_ sequence: SequenceNumber) -> JournalFinding {
         JournalFinding(
             kind: .digestExtra, sequence: sequence,
-            message: "There is a digest for entry \(sequence), and no such entry.")
+            message: "There is a digest for entry \(sequence), but no such entry.")
     }
 
     fileprivate static func treeBroken(

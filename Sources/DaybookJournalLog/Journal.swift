@@ -105,7 +105,7 @@ package struct Journal: Sendable {
             }
         }
         guard head <= .maximum else {
-            throw JournalError.entryBroken(at: head, because: "no journal has so many")
+            throw JournalError.entryBroken(at: head, because: "no journal has that many")
         }
         return head
     }

@@ -1,4 +1,4 @@
-/// Proves that an entry is in a journal of which only the root is known.
+/// Proves that an entry is in a journal when only the journal's root is known.
 public struct InclusionProof: Sendable, Hashable {
     /// The position of the entry, counted from 0.
     public let index: UInt64

@@ -10,8 +10,8 @@ enum SaidHead {
         switch self {
         case .nothing:
             last == .zero
-                ? nil : "it has entries to \(last), and does not say with which it ends"
-        case .malformed(let count): "what says how it ends has \(count) bytes"
+                ? nil : "it has entries up to \(last), and does not say which is the last"
+        case .malformed(let count): "the record of its end has \(count) bytes"
         case .said(let sequence, _):
             sequence == last
                 ? nil

@@ -89,7 +89,7 @@ struct BinaryPropertyList {
         budget.rest -= object.cost
         guard budget.rest > 0 else {
             throw ModelFileError(
-                "It names the same objects over and over: no model is made like that.")
+                "It names the same objects over and over, as no model does.")
         }
         return object
     }

@@ -279,7 +279,7 @@ struct KeyedArchive {
         for (key, value) in zip(keys, values) {
             guard case .value(.string(let name)) = try list.object(key) else {
                 throw ModelFileError(
-                    "Object \(number) of the property list has a key that is no text.")
+                    "Object \(number) of the property list has a key that is not text.")
             }
             members[name] = value
         }

@@ -44,8 +44,8 @@ package struct ModelFile {
         guard !found.isEmpty else {
             throw ModelFileError(
                 "'\(path)' holds no model: a '.xcdatamodeld' holds '.xcdatamodel' folders with a file "
-                    + "'contents', and a '.momd' holds '.mom' files. Models of Xcode 3 have to be opened "
-                    + "and saved with a newer one first.")
+                    + "'contents', and a '.momd' holds '.mom' files. Open and save models of Xcode 3 with "
+                    + "a newer Xcode first.")
         }
         let current = try Self.nameOfCurrentVersion(in: url)
         versions = found.map { name, file in

@@ -10,13 +10,7 @@ struct ModelTranslation {
     private var places: [String: Int] = [:]
     private var remarks: [String]
     private var problems: [String] = []
-    /// What the source calls the kinds of composite attributes, by `Entity.attribute`.
-    private var compositeNames: [String: String] = [:]
-    /// How many elements composite attributes have so far.
-    private var elementCount = 0
-    private var hasTooManyElements = false
-    /// As many as an entity can have properties.
-    private static let elementsMaximum = 65_535
+    private var composites: XcodeComposites
 
     /// Translates a model.
     ///
@@ -40,13 +34,14 @@ struct ModelTranslation {
             classNames: Dictionary(
                 source.entities.compactMap { entity in entity.className.map { (entity.name, $0) } },
                 uniquingKeysWith: { first, _ in first }),
-            compositeNames: translation.compositeNames,
+            compositeNames: translation.composites.kinds,
             remarks: translation.remarks)
     }
 
     private init(_ source: XcodeModel) {
         self.source = source
         remarks = source.remarks
+        composites = XcodeComposites(source.composites)
     }
 
     private mutating func translate() {
@@ -74,88 +69,37 @@ struct ModelTranslation {
     }
 
     private mutating func checkName(_ name: String, of subject: String) {
-        guard !name.isPropertyName else { return }
-        problems.append(
-            "\(subject) cannot have that name here: a name is a letter, then letters, digits and "
-                + "underscores. Rename it in a new version of the model, with the old name as its "
-                + "renaming identifier.")
+        if let problem = XcodeModel.problem(ofName: name, of: subject) { problems.append(problem) }
     }
 
     // MARK: - Attributes
 
-    /// An attribute, or the elements of a composite one.
-    ///
-    /// - Parameters:
-    ///   - source: The attribute.
-    ///   - entity: The entity that has it.
-    ///   - composites: The composite attributes in which it lies and their kinds, the outermost first.
-    /// - Returns: The attributes, named by their paths from the last of the composite attributes on.
     private mutating func attributes(
-        _ source: XcodeAttribute, of entity: XcodeEntity,
-        in composites: [(name: String, kind: String)] = []
+        _ source: XcodeAttribute, of entity: XcodeEntity
     ) -> [AttributeDescription] {
-        let path = (composites.map(\.name) + [source.name]).joined(separator: ".")
-        let subject = "'\(entity.name).\(path)'"
-        guard case .composite(let kind) = source.type else {
-            return attribute(source, subject).map { [$0] } ?? []
-        }
-        checkName(source.name, of: subject)
-        guard let kind, let elements = self.source.composites[kind], !source.isTransient else {
-            remarks.append(
-                "\(subject) is a composite attribute and is left out: "
-                    + (source.isTransient
-                        ? "here it cannot be transient."
-                        : "the file does not say of which elements it consists."))
-            return []
-        }
-        guard !composites.contains(where: { $0.kind == kind }) else {
-            problems.append("\(subject) is a composite attribute that contains itself.")
-            return []
-        }
-        // Kinds that contain others several times are few bytes, and many attributes.
-        guard composites.count < AttributeDescription.levelsMaximum,
-            elementCount <= Self.elementsMaximum
-        else {
-            if !hasTooManyElements {
-                problems.append("\(subject) has too many elements, or lies too deep.")
-            }
-            hasTooManyElements = true
-            return []
-        }
-        elementCount += elements.count
-        compositeNames["\(entity.name).\(path)"] = kind
-        let earlier = source.history.renamingIdentifier(of: source.name)
-        let found = elements.flatMap {
-            attributes($0, of: entity, in: composites + [(source.name, kind)])
-        }.map { element in
-            var element = element
-            // Without the whole there is none of its parts.
-            if source.isOptional { element.isOptional = true }
-            // What Xcode says of an element is its name in the composite attribute.
-            if earlier != nil || element.renamingIdentifier != nil {
-                element.renamingIdentifier =
-                    "\(earlier ?? source.name).\(element.renamingIdentifier ?? element.name)"
-            }
-            return element
-        }
-        return AttributeDescription.composite(source.name, elements: found)
+        let expansion = composites.expand(source, of: entity.name)
+        remarks += expansion.remarks
+        problems += expansion.problems
+        return expansion.elements.compactMap { attribute($0, of: entity) }
     }
 
     private mutating func attribute(
-        _ source: XcodeAttribute, _ subject: String
+        _ element: XcodeComposites.Element, of entity: XcodeEntity
     ) -> AttributeDescription? {
+        let source = element.attribute
+        let subject = "'\(entity.name).\(element.path)'"
         guard let type = type(of: source, subject) else { return nil }
         checkName(source.name, of: subject)
         if source.keepsDataOutside {
             remarks.append(
-                "\(subject) may be kept in a file beside the store; here its data stands in the store."
+                "\(subject) may be kept in a file beside the store; here its data is kept in the store."
             )
         }
         var attribute = AttributeDescription(
-            name: source.name, type: type, isOptional: source.isOptional,
+            name: element.path, type: type, isOptional: source.isOptional,
             isTransient: source.isTransient, isIndexed: source.isIndexed && !source.isTransient,
             derivation: source.derivation.flatMap { Derivation($0) },
-            renamingIdentifier: source.history.renamingIdentifier(of: source.name),
+            renamingIdentifier: source.history.renamingIdentifier(of: element.path),
             versionHashModifier: source.history.versionHashModifier,
             userInfo: source.history.userInfo)
         attribute.defaultValue = value(source.defaultValue, type, "default value", subject)
@@ -309,8 +253,8 @@ struct ModelTranslation {
                 entities[owner].attributes[number].derivation == nil
             else {
                 remarks.append(
-                    "The uniqueness constraint on \(list) of '\(entityName)' is left out: '\(name)' is no "
-                        + "attribute that is stored here.")
+                    "The uniqueness constraint on \(list) of '\(entityName)' is left out: '\(name)' is not "
+                        + "an attribute that is stored here.")
                 return
             }
         }
@@ -342,7 +286,7 @@ struct ModelTranslation {
         }
         guard index.propertyNames.allSatisfy({ $0 != nil }) else {
             remarks.append(
-                "\(subject) is left out: it is of an expression, and only attributes have indexes.")
+                "\(subject) is left out: it is on an expression, and only attributes have indexes.")
             return
         }
         let names = index.propertyNames.compactMap(\.self)
@@ -350,7 +294,7 @@ struct ModelTranslation {
             if names.count > 1 {
                 let list = names.map { "'\($0)'" }.joined(separator: ", ")
                 remarks.append(
-                    "\(subject) is left out: it is of several properties (\(list)). Mark one of them as "
+                    "\(subject) is left out: it is on several properties (\(list)). Mark one of them as "
                         + "indexed if that is selective enough.")
             }
             return
@@ -361,11 +305,11 @@ struct ModelTranslation {
         where !entities[owner].attributes[number].isTransient:
             entities[owner].attributes[number].isIndexed = true
             if index.isPartial {
-                remarks.append("\(subject) is of some objects only; here it is of all.")
+                remarks.append("\(subject) covers some objects only; here it covers all.")
             }
         default:
             remarks.append(
-                "\(subject) is left out: '\(names[0])' is no attribute that is stored here.")
+                "\(subject) is left out: '\(names[0])' is not an attribute that is stored here.")
         }
     }
 
@@ -391,12 +335,5 @@ struct ModelTranslation {
             place = next
         }
         return nil
-    }
-}
-
-extension XcodeHistory {
-    /// The name before; nil where it is the name itself.
-    fileprivate func renamingIdentifier(of name: String) -> String? {
-        renamingIdentifier == name ? nil : renamingIdentifier
     }
 }

@@ -25,7 +25,7 @@ package struct SwiftClasses {
         for entity in model.entities { append(entity) }
         for name in model.configurations.keys.sorted() {
             remarks.append(
-                "The configuration '\(name)' is not said by classes: name it when you add a store.")
+                "Classes cannot declare the configuration '\(name)': name it when you add a store.")
         }
         guard problems.isEmpty else { throw ModelFileError(problems) }
     }
@@ -63,7 +63,7 @@ package struct SwiftClasses {
                 "    override class var isAbstractEntity: Bool { self == \(name).self }")
         } else if entity.isAbstract {
             remarks.append(
-                "'\(entity.name)' is abstract and nothing inherits from it, which no class can say: here it "
+                "'\(entity.name)' is abstract and nothing inherits from it, which a class cannot say: here it "
                     + "is not abstract.")
         }
         if !entity.uniquenessConstraints.isEmpty {
@@ -164,7 +164,7 @@ package struct SwiftClasses {
         if !isOptional, !hasDefault, attribute.type == .url {
             isOptional = true
             remarks.append(
-                "\(subject) is a mandatory URL without a default value, which no class can say: here it is "
+                "\(subject) is a mandatory URL without a default value, which a class cannot say: here it is "
                     + "optional.")
         }
         var options: [String] = []
@@ -184,7 +184,7 @@ package struct SwiftClasses {
         } else if attribute.isTransient, !annotations.isEmpty {
             remarks.append(
                 "\(subject) is transient and has an earlier name, a version hash modifier or user "
-                    + "information, which classes do not say: the model as JSON does.")
+                    + "information, which classes cannot say: the model as JSON can.")
         } else {
             options += annotations
         }

@@ -90,7 +90,7 @@ final class XMLTree: NSObject, XMLParserDelegate {
             }
         }
         if text.contains("<!DOCTYPE") || text.contains("<!ENTITY") {
-            return "It has a document type, which no model file has. Take it away."
+            return "It has a document type, which no model file has. Remove it."
         }
         return nil
     }
@@ -105,7 +105,7 @@ final class XMLTree: NSObject, XMLParserDelegate {
         }
         if open.count == Self.depthMaximum {
             return refuse(
-                "Line \(parser.lineNumber): elements stand more than \(Self.depthMaximum) deep.",
+                "Line \(parser.lineNumber): elements are nested more than \(Self.depthMaximum) deep.",
                 parser)
         }
         let node = XMLNode(name, attributes, line: parser.lineNumber)

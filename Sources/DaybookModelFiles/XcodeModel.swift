@@ -20,6 +20,15 @@ extension XcodeModel {
         "'\(entityName).\(name)' is a fetched property and is left out: a model has none. Fetch in a "
             + "method of the class."
     }
+
+    /// Why an entity or property cannot keep its name; nil if it can.
+    static func problem(ofName name: String, of subject: String) -> String? {
+        if name.isPropertyName { return nil }
+        return
+            "\(subject) cannot have that name here: a name is a letter, then letters, digits and "
+            + "underscores. Rename it in a new version of the model, with the old name as its "
+            + "renaming identifier."
+    }
 }
 
 /// A named selection of entities.
@@ -49,6 +58,11 @@ struct XcodeHistory {
     /// A text that tells two versions apart which look the same.
     var versionHashModifier: String?
     var userInfo: [String: String] = [:]
+
+    /// The name before; nil where it is the name itself.
+    func renamingIdentifier(of name: String) -> String? {
+        renamingIdentifier == name ? nil : renamingIdentifier
+    }
 }
 
 /// One attribute.

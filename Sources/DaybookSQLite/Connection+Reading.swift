@@ -6,7 +6,7 @@ extension Connection {
         /// Others may write; a log beside the file is read, too. SQLite makes the index of the log
         /// beside it if it is missing.
         case others
-        /// Nobody writes, and there is no log. Nothing is made beside the file.
+        /// No program writes, and there is no log. Nothing is made beside the file.
         case nobody
     }
 

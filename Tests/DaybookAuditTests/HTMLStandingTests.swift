@@ -33,7 +33,7 @@ import Testing
         let text = try standing(nil, nil)
 
         #expect(text.contains("truncation is not excluded"))
-        #expect(text.contains("can be told only by a checkpoint kept elsewhere"))
+        #expect(text.contains("Only a checkpoint kept elsewhere can show"))
         let last = try story.store.entry(story.store.head())
         #expect(text.contains(last.digest.hexadecimal))
         #expect(text.contains("daybook verify test.daybook --checkpoint FILE --key FILE"))
@@ -53,7 +53,7 @@ import Testing
         #expect(text.contains("None of the first 7 entries was changed or cut off"))
         #expect(text.contains("The 3 entries after them are not covered by it."))
         #expect(text.contains("example.org/atlas, 7 entries"))
-        #expect(text.contains("Anybody may have written the checkpoint"))
+        #expect(text.contains("Anyone may have written the checkpoint"))
     }
 
     @Test func `a checkpoint that the key has signed is verified`() throws {
@@ -86,7 +86,7 @@ import Testing
 
         let text = try standing(checkpoint(of: longer.store, at: 11), key.verifierKey)
 
-        #expect(text.contains("the checkpoint is of 11 entries, and there are 10."))
+        #expect(text.contains("the checkpoint covers 11 entries, and there are 10."))
     }
 
     @Test func `a checkpoint that somebody else has signed is not`() throws {

@@ -208,8 +208,8 @@ import Testing
         let smaller = #expect(throws: ProofError.self) { try export(note(at: 8)).write() }
         let foreign = #expect(throws: ProofError.self) { try export(other).write() }
 
-        #expect(smaller?.message.contains("stands for 9 entries, and the checkpoint for 8") == true)
-        #expect(foreign?.message.contains("is of the journal 'example.org/skills'") == true)
+        #expect(smaller?.message.contains("covers 9 entries, and the checkpoint 8") == true)
+        #expect(foreign?.message.contains("belongs to the journal 'example.org/skills'") == true)
         #expect(try files() == before)
     }
 

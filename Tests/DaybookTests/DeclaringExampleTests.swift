@@ -83,6 +83,8 @@ import Testing
 
     final class Employee: ManagedObject {
         @Attribute(.indexed) var name: String = ""
+        @Attribute var salary: Decimal = 0
+        @Attribute var isActive: Bool = true
         @Relationship var department: Department?
     }
 
@@ -113,6 +115,33 @@ import Testing
             #expect(try context.fetch(request) == [ada])
             #expect(!(try context.explain(request).contains("in memory")))
         }
+    }
+
+    @MainActor @Test func `the aggregates of the page are worked out`() throws {
+        let folder = try TemporaryDirectory()
+        let container = try PersistentContainer(
+            folder.url.appendingPathComponent("staff.daybook"),
+            model: [Department.self, Employee.self])
+        let context = container.viewContext
+        for (name, salary) in [("Ada", 3_000), ("Bob", 2_000), ("Cid", 500)] as [(String, Decimal)]
+        {
+            let employee = Employee(context: context)
+            employee.name = name
+            employee.salary = salary
+            employee.isActive = name != "Cid"
+        }
+        try context.save()
+
+        // example
+        let active = FetchRequest<Employee>(where: \.isActive == true)
+        let payroll = try context.fetch(.sum(\Employee.salary), of: active)
+        let mean = try context.fetch(.average(\Employee.salary), of: active)
+        let last = try context.fetch(.maximum(\Employee.name))
+        // end of example
+
+        #expect(payroll == 5_000)
+        #expect(mean == 2_500)
+        #expect(last == "Cid")
     }
 }
 

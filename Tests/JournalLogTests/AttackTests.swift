@@ -193,7 +193,7 @@ import Testing
             try file.findings().map(\.message) == [
                 "The journal does not end as it should: it says that it ends with entry 5, and 4 is the "
                     + "last one found.",
-                "There is a digest for entry 5, and no such entry.",
+                "There is a digest for entry 5, but no such entry.",
             ])
     }
 

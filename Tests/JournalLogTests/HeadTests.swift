@@ -81,7 +81,7 @@ struct HeadTests {
 
         try damageHead(file, nil)
 
-        expectBroken("does not say with which it ends") { _ = try head(file) }
+        expectBroken("does not say which is the last") { _ = try head(file) }
         #expect(try file.findings().map(\.kind) == [.headBroken])
     }
 
@@ -130,11 +130,12 @@ struct HeadTests {
         let chunk = try #require(try file.record("journal", TemporaryJournal.key(2, chunk: 0)))
         try file.damage("journal", TemporaryJournal.key(number, chunk: 0), chunk)
 
-        expectBroken("no journal has so many") { _ = try head(file) }
-        expectBroken("no journal has so many") { try file.append([1], recordedAt: 0) }
+        expectBroken("no journal has that many") { _ = try head(file) }
+        expectBroken("no journal has that many") { try file.append([1], recordedAt: 0) }
         let findings = try file.findings()
         #expect(
-            findings.map(\.message).contains("Entry \(number) is damaged: no journal has so many."),
+            findings.map(\.message).contains(
+                "Entry \(number) is damaged: no journal has that many."),
             "\(findings)")
         #expect(SequenceNumber(.max).next == SequenceNumber(.max))
     }

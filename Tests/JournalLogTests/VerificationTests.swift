@@ -94,7 +94,7 @@ import Testing
 
         #expect(
             found == [
-                "Entry 3 is missing.", "There is a digest for entry 3, and no such entry.",
+                "Entry 3 is missing.", "There is a digest for entry 3, but no such entry.",
             ])
     }
 
@@ -122,7 +122,7 @@ import Testing
             try $0.damage("journal", TemporaryJournal.key(2, chunk: 1), nil)
         }
 
-        #expect(found == ["Entry 2 is damaged: the end of it is missing after 65520 bytes."])
+        #expect(found == ["Entry 2 is damaged: its end is missing after 65520 bytes."])
     }
 
     @Test func `a chunk too many is named`() throws {
@@ -130,7 +130,7 @@ import Testing
             try $0.damage("journal", TemporaryJournal.key(4, chunk: 1), [7])
         }
 
-        #expect(found == ["Entry 4 is damaged: 1 bytes too many stand at its end."])
+        #expect(found == ["Entry 4 is damaged: 1 bytes too many are at its end."])
     }
 
     @Test func `a missing digest is named`() throws {
@@ -154,7 +154,7 @@ import Testing
             try $0.damage("journal", TemporaryJournal.key(9), [UInt8](repeating: 1, count: 32))
         }
 
-        #expect(found == ["There is a digest for entry 9, and no such entry."])
+        #expect(found == ["There is a digest for entry 9, but no such entry."])
     }
 
     @Test func `an unknown format version is named`() throws {
@@ -199,7 +199,7 @@ import Testing
                 "Entry 1 is damaged: its digest does not match its bytes.",
                 "Entry 3 is missing.",
                 "The digest of entry 4 is missing.",
-                "There is a digest for entry 3, and no such entry.",
+                "There is a digest for entry 3, but no such entry.",
             ])
     }
 }

@@ -93,6 +93,7 @@ import Testing
                         return all
                     }
                 }
+                try ask { try Self.inParts(transaction, table) }
                 for (probe, next) in zip(probes, probes.dropFirst() + [[0xFF]]) {
                     let key = probe.span.bytes
                     try ask { try transaction.get(table, key) { $0.array } ?? [] }
@@ -133,6 +134,27 @@ import Testing
             }
         }
         return answers
+    }
+
+    /// All records, read by several threads.
+    private static func inParts(
+        _ transaction: borrowing ReadTransaction, _ table: Table
+    ) throws -> [UInt8] {
+        var all: [UInt8] = []
+        try transaction.scanInParts(table, from: [0], to: [0xFF]) {
+            [UInt8]()
+        } walk: { part, transaction, lower, upper in
+            try transaction.scan(
+                table, from: lower.span.bytes, to: upper.span.bytes, order: .ascending
+            ) {
+                part += $0.array + $1.array
+                return .proceed
+            }
+        } join: { part in
+            all += part
+            return .proceed
+        }
+        return all
     }
 
     private func probes(_ path: String) throws -> [[UInt8]] {

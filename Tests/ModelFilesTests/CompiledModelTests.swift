@@ -336,7 +336,7 @@ import Testing
 
         #expect(
             problems.first?.hasSuffix(
-                "It names the same objects over and over: no model is made like that.") == true,
+                "It names the same objects over and over, as no model does.") == true,
             "\(problems.first ?? "")")
     }
 

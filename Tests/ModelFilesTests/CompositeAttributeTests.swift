@@ -49,11 +49,61 @@ import Testing
         #expect(reading.model.entities.first?.attributes == [])
         #expect(
             reading.remarks == [
-                "'A.a' is a composite attribute and is left out: the file does not say of which "
-                    + "elements it consists.",
-                "'A.b' is a composite attribute and is left out: the file does not say of which "
-                    + "elements it consists.",
+                "'A.a' is a composite attribute and is left out: the file does not say what "
+                    + "elements it has.",
+                "'A.b' is a composite attribute and is left out: the file does not say what "
+                    + "elements it has.",
                 "'A.c' is a composite attribute and is left out: here it cannot be transient.",
+            ])
+    }
+
+    /// Kinds each of which has `width` attributes of the next, the last of them texts.
+    private static func kinds(depth: Int, width: Int) -> String {
+        let attribute =
+            #"<entity name="E"><attribute name="a" attributeType="Composite" "#
+            + #"elementName="K1"/></entity>"#
+        return (1...depth).reduce(into: attribute) { text, level in
+            let type =
+                level == depth
+                ? #"attributeType="String""#
+                : #"attributeType="Composite" elementName="K\#(level + 1)""#
+            let elements = (0..<width).map { #"<attribute name="e\#($0)" \#(type)/>"# }
+            text += #"<composite name="K\#(level)">"# + elements.joined() + "</composite>"
+        }
+    }
+
+    @Test func `kinds that multiply are refused before there are too many elements`() {
+        let problems = ReadModel.problems {
+            try ReadModel.entities(Self.kinds(depth: 9, width: 10))
+        }
+
+        #expect(problems.count == 1)
+        #expect(
+            problems.first?.hasSuffix("has too many elements, or lies too deep.") == true,
+            "\(problems)")
+    }
+
+    @Test func `kinds that have few elements are read, and one level too many is refused`() throws {
+        let reading = try ReadModel.entities(Self.kinds(depth: 3, width: 10))
+        let deep = try ReadModel.entities(Self.kinds(depth: 15, width: 1))
+        let problems = ReadModel.problems {
+            try ReadModel.entities(Self.kinds(depth: 16, width: 1))
+        }
+        let hopeless = ReadModel.problems {
+            try ReadModel.entities(Self.kinds(depth: 100, width: 1))
+        }
+
+        #expect(reading.model.entities.first?.attributes.count == 1_000)
+        #expect(
+            deep.model.entities.first?.attributes.map(\.name)
+                == ["a" + String(repeating: ".e0", count: 15)])
+        #expect(
+            problems == [
+                "'E.a\(String(repeating: ".e0", count: 16))' lies in more than 15 composite attributes."
+            ])
+        #expect(
+            hopeless == [
+                "'E.a\(String(repeating: ".e0", count: 16))' has too many elements, or lies too deep."
             ])
     }
 }

@@ -104,7 +104,7 @@ import Testing
 
             #expect(
                 problems
-                    == ["It has a document type, which no model file has. Take it away."])
+                    == ["It has a document type, which no model file has. Remove it."])
         }
     }
 
@@ -116,7 +116,7 @@ import Testing
 
         #expect(
             ReadModel.problems { try ReadModel.file(deep) }
-                == ["Line 1: elements stand more than 32 deep."])
+                == ["Line 1: elements are nested more than 32 deep."])
         #expect(
             ReadModel.problems { try ReadModel.file(many) } == ["It has more than 200000 elements."]
         )

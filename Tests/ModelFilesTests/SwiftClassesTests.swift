@@ -110,7 +110,7 @@ import Testing
             told.remarks.map { String($0.prefix { $0 != "," && $0 != ":" }) } == [
                 "'A.link' is a mandatory URL without a default value",
                 "'A' is abstract and nothing inherits from it",
-                "The configuration 'Local' is not said by classes",
+                "Classes cannot declare the configuration 'Local'",
             ])
         #expect(
             refused.map { String($0.prefix { $0 != " " }) }

@@ -117,7 +117,7 @@ struct TamperedStoreTests {
         let lines = child.remainingLines()
 
         #expect(child.wait() == .exited(3), "\(lines)")
-        #expect(lines.first == "projection: The tables are not what the journal gives.")
+        #expect(lines.first == "projection: The tables do not follow from the journal.")
         let remedy = "Set TMPDIR to a folder with room, and verify again."
         #expect(lines.contains { $0.hasSuffix(remedy) })
     }

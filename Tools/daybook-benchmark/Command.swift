@@ -17,10 +17,8 @@ struct Command {
                 return print(options.isJSON ? try Report.text(of: report) : report.table())
             }
             if options.isQuestions {
-                var report = Report(
-                    options: options, contenders: [DaybookStaff.name, SQLiteStaff.name])
-                try Questions(scaleName: options.scale.name, rounds: options.rounds)
-                    .run(addingTo: &report)
+                var report = Report(options: options, contenders: Questions.contenders(options))
+                try Questions(options).run(addingTo: &report)
                 return print(options.isJSON ? try report.json() : report.wholeTable())
             }
             let report = try Benchmark(options: options).run()

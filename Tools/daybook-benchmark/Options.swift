@@ -11,6 +11,7 @@ struct Scale: Sendable {
     let openingMany: Int
     let journal: Int
     let migrated: Int
+    let largeBytes: Int
     let contacts: Contacts
     let revised: Contacts
     let readingOrder: [Int]
@@ -26,16 +27,19 @@ struct Scale: Sendable {
             registered = 200
             (openingFew, openingMany) = (100, 1_000)
             (concurrentSaves, journal, migrated) = (16, 2_000, 2_000)
+            largeBytes = 1_000_000
         case "small":
             (singleSaves, objects, reads, updates) = (200, 50_000, 50_000, 12_500)
             registered = 25_000
             (openingFew, openingMany) = (1_000, 20_000)
             (concurrentSaves, journal, migrated) = (800, 50_000, 100_000)
+            largeBytes = 32_000_000
         case "full":
             (singleSaves, objects, reads, updates) = (2_000, 200_000, 200_000, 50_000)
             registered = 100_000
             (openingFew, openingMany) = (1_000, 100_000)
             (concurrentSaves, journal, migrated) = (8_000, 200_000, 1_000_000)
+            largeBytes = 128_000_000
         default: return nil
         }
         contacts = Contacts(count: objects, revision: 0)
@@ -57,6 +61,8 @@ struct Options: Sendable {
     var isMerging = false
     /// Whether questions are asked instead of running the workloads.
     var isQuestions = false
+    /// The questions to ask; all when empty.
+    var questions: [Question] = []
     /// Whether all of these come after the workloads.
     var isEverything = false
     /// The counts of another run, to include in the report.
@@ -82,7 +88,8 @@ struct Options: Sendable {
                                  [--everything] [--counts FILE] [--processor-time]
                                  [--json-file FILE] [--markdown FILE] [--svg FILE]
                daybook-benchmark --scaling|--merging [--scale tiny|small|full] [--json]
-               daybook-benchmark --questions [--rounds N] [--scale tiny|small|full] [--json]
+               daybook-benchmark --questions [--question NAME] [--only NAME] [--rounds N]
+                                 [--scale tiny|small|full] [--json]
 
         Does the same work with Daybook, with LMDB by itself and with SQLite, in one process, and
         prints a table of medians, least and greatest figures, ratios, and what is asked of them.
@@ -100,6 +107,7 @@ struct Options: Sendable {
           --scaling         measure how times grow with the length of a store
           --merging         measure whether merging grows with the size of a context
           --questions       measure how fast objects are found
+          --question NAME   ask only one of these, such as q3; may be repeated
           --everything      measure these, too, once, after the rounds
           --processor-time  measure what processors spend instead of what the clock shows, for
                             machines that are busy: waiting for the disk is not seen then
@@ -129,6 +137,10 @@ struct Options: Sendable {
             case "--scaling": isScaling = true
             case "--merging": isMerging = true
             case "--questions": isQuestions = true
+            case "--question":
+                let names = Question.allCases.map(\.rawValue)
+                let name = try Self.value(of: word, &rest, among: names)
+                questions += Question.allCases.filter { $0.rawValue == name }
             case "--everything": isEverything = true
             case "--processor-time": clock = .processor
             case "--counts": counts = try Counts(path: Self.text(after: word, &rest))
@@ -150,7 +162,8 @@ struct Options: Sendable {
                             DaybookContender.name, LMDBContender.name, SQLiteContender.name,
                         ]))
             case "--from":
-                first = try Self.value(of: word, &rest, among: ["i", "i'", "k", "l", "n", "t"])
+                first = try Self.value(
+                    of: word, &rest, among: ["i", "i'", "k", "l", "n", "t", "w"])
             case "--until":
                 last = try Self.value(
                     of: word, &rest, among: Self.letters)
@@ -166,7 +179,7 @@ struct Options: Sendable {
     private static let letters = [
         "a", "a8", "b", "b'", "f", "c", "c1", "c'", "c''", "h", "h'", "k", "k'", "d", "e", "f'",
         "g", "g'", "v", "r", "j", "i", "i'", "n", "l",
-        "t", "t'", "t''",
+        "t", "t'", "t''", "w", "w'", "w''",
     ]
 
     private static func text(

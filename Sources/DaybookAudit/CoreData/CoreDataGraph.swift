@@ -86,7 +86,7 @@ struct CoreDataGraph {
                 """
             try file.rows(question) { row in
                 guard case .integer(let key) = row[0] else { return }
-                problems.add(table, key, "Z_ENT is the number of no entity with objects.")
+                problems.add(table, key, "Z_ENT is not the number of an entity with objects.")
             }
         }
     }
@@ -216,7 +216,7 @@ struct CoreDataGraph {
             problems.add(
                 column.table, key,
                 "\(column.column) has a value, which belongs to another entity: several declare a "
-                    + "property of that name, and which column is whose cannot be told.")
+                    + "property of that name, and it is not clear which column belongs to which.")
         }
     }
 }

@@ -66,7 +66,7 @@ struct CoreDataHistory {
         try file.rows(question) { row in
             guard case .integer(let number) = row[0] else { return }
             guard let time = row[1].microseconds else {
-                return problems.add("ATRANSACTION", number, "ZTIMESTAMP is no time.")
+                return problems.add("ATRANSACTION", number, "ZTIMESTAMP is not a time.")
             }
             transactions.append(
                 Transaction(
@@ -100,13 +100,15 @@ struct CoreDataHistory {
             guard case .integer(let transaction) = row[1], let position = positions[transaction]
             else {
                 return problems.add(
-                    "ACHANGE", number, "ZTRANSACTIONID leads to no row of table ATRANSACTION.")
+                    "ACHANGE", number,
+                    "ZTRANSACTIONID does not lead to a row of table ATRANSACTION.")
             }
             guard case .integer(let type) = row[2], (0...2).contains(type),
                 case .integer(let entity) = row[3], case .integer(let key) = row[4]
             else {
                 return problems.add(
-                    "ACHANGE", number, "It names no object, or is no insert, update or delete.")
+                    "ACHANGE", number,
+                    "It does not name an object, or is not an insert, update or delete.")
             }
             guard let entity = entities[entity] else { return }
             guard let index = graph.index(of: key, in: entity.table) else {

@@ -136,8 +136,8 @@ struct CoreDataLayout {
         let composites = schema.declared(by: entity).compactMap(\.name.compositeNames.first)
         for name in Set(composites).sorted() {
             problems.append(
-                "'\(entity.name).\(name)' is a composite attribute: in which columns Core Data keeps its "
-                    + "elements is not known here. Leave it out of the model, import with "
+                "'\(entity.name).\(name)' is a composite attribute: how Core Data keeps its elements is "
+                    + "not known here. Leave it out of the model, import with "
                     + "'--ignore-unknown', and add it to the new store with 'daybook migrate'.")
         }
         let table = table(of: entity)

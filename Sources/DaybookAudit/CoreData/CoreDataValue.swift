@@ -88,7 +88,7 @@ struct CoreDataValue {
         case 1: return Array(bytes.dropFirst())
         case 2:
             guard let name else {
-                throw Misfit(objection: "names no file as Core Data does")
+                throw Misfit(objection: "does not name a file as Core Data does")
             }
             guard let data = FileManager.default.contents(atPath: path(name)) else {
                 throw Misfit(
@@ -98,8 +98,8 @@ struct CoreDataValue {
         case nil: return []
         default:
             throw Misfit(
-                objection: "does not begin as values do that may stand in files; leave out its "
-                    + "'--external'")
+                objection: "does not begin as the values of an attribute that allows external "
+                    + "storage; leave out its '--external'")
         }
     }
 

@@ -46,8 +46,8 @@ public struct SyslogFormat: AuditFormat {
             host.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
         else {
             throw AuditFormatError(
-                "'\(host)' cannot be the name of a machine in syslog: it takes 1 to 255 letters, "
-                    + "digits and signs of ASCII without spaces.")
+                "'\(host)' cannot be the name of a machine in syslog: a name has 1 to 255 ASCII "
+                    + "letters, digits and signs, and no spaces.")
         }
         return SyslogEncoder(host: host)
     }

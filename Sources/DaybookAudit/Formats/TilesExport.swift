@@ -122,25 +122,25 @@ public struct TilesExport: Sendable {
             throw ProofError(.malformed, "The checkpoint in '\(folder)' cannot be read.")
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw ProofError(.malformed, "The checkpoint in '\(folder)' is not a text.")
+            throw ProofError(.malformed, "The checkpoint in '\(folder)' is not text.")
         }
         let before = try Checkpoint(SignedNote(text).text)
         guard before.origin == checkpoint.origin else {
             throw ProofError(
                 .mismatch,
-                "The folder '\(folder)' is of the journal '\(before.origin)', and the checkpoint "
-                    + "of '\(checkpoint.origin)'. Choose another folder.")
+                "The folder '\(folder)' belongs to the journal '\(before.origin)', and the checkpoint "
+                    + "to '\(checkpoint.origin)'. Choose another folder.")
         }
         guard before.size <= checkpoint.size else {
             throw ProofError(
                 .mismatch,
-                "The folder '\(folder)' stands for \(before.size) entries, and the checkpoint for "
+                "The folder '\(folder)' covers \(before.size) entries, and the checkpoint "
                     + "\(checkpoint.size). Sign a newer one.")
         }
         guard try reader.store.flaw(of: before) == nil else {
             throw ProofError(
                 .mismatch,
-                "The folder '\(folder)' is of another journal: its first \(before.size) entries "
+                "The folder '\(folder)' belongs to another journal: its first \(before.size) entries "
                     + "are not those of the store.")
         }
         return before.size

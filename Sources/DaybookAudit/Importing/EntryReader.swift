@@ -71,7 +71,7 @@ package struct EntryReader: Sendable {
     private func outOfOrder(_ sequence: UInt64) -> JSONError {
         let fault =
             sequence <= previous
-            ? "entry \(sequence) stands here again or too late, after entry \(previous)"
+            ? "entry \(sequence) comes again or too late, after entry \(previous)"
             : "entry \(previous + 1) was expected, not entry \(sequence)"
         return JSONError(
             "\(fault): an export to import has every entry in order, from the first on. Those that "

@@ -39,8 +39,8 @@ struct ExportMembers {
     func digest() throws(JSONError) -> Digest {
         guard let digest = try optional("digest", read: .digest) else {
             throw JSONError(
-                "is missing. An export tells none from the first entry on in which it keeps values "
-                    + "back; take one that shows them all ('daybook export --confidential show').",
+                "is missing. An export has no digests from the first entry on whose values it leaves "
+                    + "out; use one that shows them all ('daybook export --confidential show').",
                 at: "digest")
         }
         return digest
@@ -74,7 +74,7 @@ struct ExportMembers {
     ) throws(JSONError) -> ClosedRange<SequenceNumber>? {
         guard let undone = try optional("undoes", read: .undoes) else { return nil }
         guard undone.upperBound < sequence else {
-            throw JSONError("an entry can undo earlier ones only.", at: "undoes")
+            throw JSONError("an entry can only undo earlier ones.", at: "undoes")
         }
         return undone
     }

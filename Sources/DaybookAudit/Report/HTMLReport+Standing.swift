@@ -45,16 +45,16 @@ extension HTMLReport {
         case .unanchored:
             [
                 """
-                \(chain) That the last entries were not cut off, or everything from some entry on \
-                written anew, can be told only by a checkpoint kept elsewhere, and this report was \
-                made without one.
+                \(chain) Only a checkpoint kept elsewhere can show that the last entries were not cut \
+                off, or everything from some entry on written anew, and this report was made \
+                without one.
                 """
             ]
         case .anchored:
             [
                 "\(chain) \(covered)",
                 """
-                Anybody may have written the checkpoint: the report was made without the public key \
+                Anyone may have written the checkpoint: the report was made without the public key \
                 that shows who signed it.
                 """,
             ]
@@ -90,7 +90,7 @@ extension HTMLReport {
             }
         }
         guard tellsDigests else {
-            let reason: HTMLText = "not told, as values are kept back that could be guessed by them"
+            let reason: HTMLText = "left out: values that are not shown could be guessed from them"
             return Self.list(facts + [Self.fact("Digest and root", reason)])
         }
         facts.append(Self.fact("Root of the tree", Self.code(Self.base64(standing.journal.root))))

@@ -46,7 +46,7 @@ struct JournalWalk: Sendable {
         guard try store.checkpoint(origin: "report", at: head).root == root else {
             throw StoreError(
                 .corrupt,
-                "The tree over the journal is not that of its entries. "
+                "The tree over the journal does not match its entries. "
                     + "Run 'daybook verify' to see how far the damage goes.")
         }
     }
@@ -54,7 +54,7 @@ struct JournalWalk: Sendable {
     /// The reason why the journal does not fit a checkpoint of the requested size; nil if it fits.
     func flaw(of checkpoint: Checkpoint) -> String? {
         guard checkpoint.size <= head.rawValue else {
-            return "The journal was cut off or rolled back: the checkpoint is of "
+            return "The journal was cut off or rolled back: the checkpoint covers "
                 + "\(checkpoint.size.grouped) entries, and there are \(head.rawValue.grouped)."
         }
         guard earlierRoot == checkpoint.root else {

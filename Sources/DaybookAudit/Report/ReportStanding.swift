@@ -89,8 +89,8 @@ struct ReportStanding: Sendable {
         }
         guard checkpoint.origin == key.name else {
             return [
-                "The checkpoint is of the journal '\(checkpoint.origin)' and the key of "
-                    + "'\(key.name)'."
+                "The checkpoint belongs to the journal '\(checkpoint.origin)', and the "
+                    + "key to '\(key.name)'."
             ]
         }
         return []

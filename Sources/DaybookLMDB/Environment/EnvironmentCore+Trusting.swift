@@ -58,12 +58,12 @@ extension EnvironmentCore {
 extension FilePair {
     /// Whether another process that has the file open has made sure of it.
     func isVouchedFor() throws(LMDBError) -> Bool {
-        try isLocked(LockOffset.vouching, "looking for others who write to '\(file.name)'")
+        try isLocked(LockOffset.vouching, "looking for other programs that write to '\(file.name)'")
     }
 
     /// Tells other processes, for as long as this one has the file open, that its structure is sound.
     func vouch() throws(LMDBError) {
-        try lockShared(LockOffset.vouching, "telling others about '\(file.name)'")
+        try lockShared(LockOffset.vouching, "telling other programs about '\(file.name)'")
     }
 
     /// Whether the last process that wrote has closed the file in order, and nothing was written since.

@@ -113,7 +113,7 @@ enum EnvironmentRegistry {
         _ path: String, _ body: () throws(LMDBError) -> R
     ) throws(LMDBError) -> R {
         try entries.withLock { entries throws(LMDBError) -> R in
-            let refusal = "is open in this process; its pages can be checked only before."
+            let refusal = "is open in this process; its pages can only be checked before that."
             try refuseFileInUse(path, entries, refusal)
             return try body()
         }

@@ -102,7 +102,7 @@ extension Snapshot {
         let room = UInt64(value.count / MemoryLayout<UInt64>.size)
         guard let start = value.baseAddress, room > 0,
             start.number(at: 0, as: UInt64.self) < room
-        else { throw PageFault(page: nil, what: "a record of \(value.count) bytes is none of it") }
+        else { throw PageFault(page: nil, what: "it has a record of \(value.count) bytes") }
         return Int(start.number(at: 0, as: UInt64.self))
     }
 }

@@ -84,7 +84,7 @@ extension LMDBError {
     static func closedToWrites(reason: String) -> LMDBError {
         LMDBError(
             .closedToWrites,
-            "An earlier write could not be brought to the disk (\(reason)). "
+            "An earlier write could not be written to the disk (\(reason)). "
                 + "Close the file, open it again, and verify it before writing more.")
     }
 
@@ -145,7 +145,7 @@ extension LMDBError {
         let user = opener.map { "\($0.holder)" } ?? "others"
         return LMDBError(
             .alreadyOpen,
-            "'\(path)' is in use by \(user), and cannot be read beside that because its lock file "
+            "'\(path)' is in use by \(user), and cannot be read at the same time, because its lock file "
                 + "'\(path)-lock' cannot be written here. Make its folder writable, or read a copy."
         )
     }
@@ -154,7 +154,7 @@ extension LMDBError {
         LMDBError(
             .replaced,
             "'\(path)' was deleted or moved while it was open, so nothing more is written to it. Put "
-                + "it back, or close it and open what is to be written.")
+                + "it back, or close it and open the file that is meant.")
     }
 
     static func replaced(_ path: String) -> LMDBError {

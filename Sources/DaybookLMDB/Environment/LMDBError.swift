@@ -65,7 +65,7 @@ package struct LMDBError: Error, Sendable {
         case noSuchTable
         /// The file lies on a network file system, where LMDB's locks and map do not work.
         case networkFileSystem
-        /// What is to be kept in memory only would be on a disk.
+        /// Data that must stay in memory would be on a disk.
         case notInMemory
         /// The process was forked after the file was opened.
         case forked

@@ -32,12 +32,23 @@ struct LockHolder: CustomStringConvertible {
     }
 
     private var isStopped: Bool {
-        // The state is the first field after the name, which may itself have parentheses.
-        guard let stat = Self.text("/proc/\(process)/stat"),
-            let end = stat.lastIndex(of: ")")
-        else { return false }
-        let state = stat[end...].dropFirst(2).first
+        let state = Self.status(of: process).first
         return state == "T" || state == "t"
+    }
+
+    /// The fields that the system has of a process, from its state on; none of one that has ended.
+    private static func status(of process: Int32) -> [Substring] {
+        // Before them stands the name, which may itself have parentheses.
+        guard let stat = text("/proc/\(process)/stat"), let end = stat.lastIndex(of: ")") else {
+            return []
+        }
+        return stat[end...].dropFirst(2).split(separator: " ")
+    }
+
+    /// When a process began, in ticks of the system's clock (proc(5), field 22 of 'stat').
+    private static func start(of process: Int32) -> UInt64 {
+        let fields = status(of: process)
+        return fields.count > 19 ? UInt64(fields[19]) ?? .max : .max
     }
 
     /// Nil if the system has no such file, or does not let this user read it.
@@ -46,21 +57,25 @@ struct LockHolder: CustomStringConvertible {
     }
 
     /// Another process that has a file open, and the path by which it opened it, as far as this
-    /// user may see that.
+    /// user may see that. Of several it is the oldest: a process that is just beginning has, for a moment,
+    /// all files of the one that began it.
     static func opener(of file: FileIdentity) -> (holder: LockHolder, path: String)? {
         let files = FileManager.default
         let processes = (try? files.contentsOfDirectory(atPath: "/proc")) ?? []
-        for process in processes.compactMap(Int32.init).sorted() where process != getpid() {
+        var oldest: (process: Int32, path: String, start: UInt64)?
+        for process in processes.compactMap(Int32.init) where process != getpid() {
             let folder = "/proc/\(process)/fd/"
             for name in (try? files.contentsOfDirectory(atPath: folder)) ?? [] {
                 var found = daybook_file()
                 guard daybook_look_up(folder + name, &found) == 0, FileIdentity(found) == file,
                     let path = try? files.destinationOfSymbolicLink(atPath: folder + name)
                 else { continue }
-                return (LockHolder(process: process), path)
+                let start = start(of: process)
+                if oldest.map({ start < $0.start }) ?? true { oldest = (process, path, start) }
+                break
             }
         }
-        return nil
+        return oldest.map { (LockHolder(process: $0.process), $0.path) }
     }
 }
 
@@ -101,9 +116,9 @@ struct LockObstacle: Sendable {
     /// What that means for others.
     var consequence: String {
         switch deed {
-        case .opening, .writing, .registering: "and nobody else can meanwhile"
+        case .opening, .writing, .registering: "and no other program can meanwhile"
         case .readingWithoutLockFile:
-            "and has no lock file, so nobody who has one can open it meanwhile"
+            "and has no lock file, so no program that has one can open it meanwhile"
         }
     }
 }

@@ -209,7 +209,7 @@ enum MetaCheck {
                 findings.append(
                     .damage(
                         UInt64(number), nil,
-                        "it has tables, which a new file of transaction 0 has not"))
+                        "it has tables, which a new file of transaction 0 does not have"))
             }
             return findings
         }

@@ -8,8 +8,8 @@ struct Pages {
     private let bytes: UnsafeRawBufferPointer
     let pageSize: Int
     let count: Int
-    /// Those known to be complete; nil where nobody remembers.
-    private let complete: CompletePages?
+    /// What is known of them; nil where nobody remembers.
+    private let marks: PageMarks?
 
     /// Pages whose bytes must outlive the value.
     ///
@@ -17,13 +17,13 @@ struct Pages {
     ///   - bytes: The file, or its first part.
     ///   - pageSize: The size of a page, one of ``FileFormat/pageSizeRange``.
     ///   - count: The number of pages that belong to the state; fewer, if there are not so many.
-    ///   - complete: Remembers which were found complete; it must outlive the value.
+    ///   - marks: Remembers what was found of them; it must outlive the value.
     init(
         _ bytes: UnsafeRawBufferPointer, pageSize: Int, count: UInt64,
-        complete: CompletePages? = nil
+        marks: PageMarks? = nil
     ) {
         self.bytes = bytes
-        self.complete = complete
+        self.marks = marks
         self.pageSize = pageSize
         self.count = Int(min(count, UInt64(bytes.count / pageSize)))
     }
@@ -51,9 +51,21 @@ struct Pages {
     @inline(__always)
     func confirmComplete(_ page: PageView, isOrdered: Bool) throws(PageFault) {
         // What is remembered are pages whose keys are in order.
-        if isOrdered, complete?.contains(page.number) == true { return }
+        if isOrdered, marks?.isComplete(page.number) == true { return }
         try page.checkCompleteness(isOrdered: isOrdered)
-        if isOrdered { complete?.insert(page.number) }
+        if isOrdered { marks?.setComplete(page.number) }
+    }
+
+    /// Whether all records of a leaf are known to have the checks of a table, by its handle.
+    @inline(__always)
+    func isSound(_ leaf: PageView, in table: UInt32) -> Bool {
+        marks?.isSound(leaf.number, in: table) == true
+    }
+
+    /// Remembers that all records of a leaf have the checks of a table.
+    @inline(__always)
+    func rememberSound(_ leaf: PageView, in table: UInt32) {
+        marks?.setSound(leaf.number, in: table)
     }
 
     /// The value of a leaf's node, behind its key or on pages of its own.
@@ -104,7 +116,7 @@ struct Pages {
             start.number(at: FileFormat.pageFlagsOffset, as: UInt16.self)
                 == FileFormat.overflowPage,
             pages >= needed, UInt64(pages) <= UInt64(pageCount) - first
-        else { throw PageFault(page: first, what: "it is not the begin of an overflow value") }
+        else { throw PageFault(page: first, what: "it is not the beginning of an overflow value") }
         return pages
     }
 
@@ -118,40 +130,5 @@ struct Pages {
         PageFault(
             page: page.number,
             what: "a record has flags \(node.flags) and \(node.valueSize) bytes")
-    }
-}
-
-/// The pages of one state of a file that were last found complete.
-///
-/// Each number has one place, where the next one with the same place replaces it. So the branches, which
-/// every read passes, are mostly known, and nothing grows.
-///
-/// It belongs to one thread at a time, and whoever makes one deallocates it.
-struct CompletePages {
-    private let numbers: UnsafeMutablePointer<UInt64>
-    private static let count = 1024
-
-    init() {
-        numbers = .allocate(capacity: Self.count)
-        numbers.initialize(repeating: 0, count: Self.count)
-    }
-
-    /// Forgets all, for another state.
-    func removeAll() {
-        numbers.update(repeating: 0, count: Self.count)
-    }
-
-    func deallocate() {
-        numbers.deallocate()
-    }
-
-    @inline(__always)
-    func contains(_ number: UInt64) -> Bool {
-        numbers[Int(truncatingIfNeeded: number) & (Self.count - 1)] == number
-    }
-
-    @inline(__always)
-    func insert(_ number: UInt64) {
-        numbers[Int(truncatingIfNeeded: number) & (Self.count - 1)] = number
     }
 }

@@ -34,10 +34,17 @@ struct RecordCheck: Sendable, Hashable {
     func value(
         of key: UnsafeRawBufferPointer, stored: UnsafeRawBufferPointer
     ) -> UnsafeRawBufferPointer? {
+        guard let value = value(in: stored), let begin = value.baseAddress else { return nil }
+        return begin.number(at: value.count, as: UInt32.self) == number(of: key, value)
+            ? value : nil
+    }
+
+    /// The value of a record without its check, which is not looked at; nil when there is none.
+    @inline(__always)
+    func value(in stored: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         let count = stored.count - Self.size
         guard count >= 0, let begin = stored.baseAddress else { return nil }
-        let value = UnsafeRawBufferPointer(start: begin, count: count)
-        return begin.number(at: count, as: UInt32.self) == number(of: key, value) ? value : nil
+        return UnsafeRawBufferPointer(start: begin, count: count)
     }
 
     @inline(__always)

@@ -13,7 +13,7 @@ import DaybookStopping
 /// and the table.
 package struct ReadTransaction: ~Copyable, Reading {
     let snapshot: Snapshot
-    private let environment: UInt32
+    let environment: UInt32
 
     init(_ snapshot: Snapshot, environment: UInt32) {
         self.snapshot = snapshot
@@ -93,7 +93,7 @@ package struct ReadTransaction: ~Copyable, Reading {
                         let (passed, isPlaced) = try cursor.pass(skipped, before: upperKey)
                         skipped -= passed
                         guard isPlaced, skipped == 0 else { return }
-                        try cursor.ascend(to: upper, body)
+                        try cursor.ascend(before: upperKey, body)
                     } catch let fault as PageFault {
                         throw LMDBError.damaged(fault, in: table.name)
                     }
@@ -139,8 +139,15 @@ package struct ReadTransaction: ~Copyable, Reading {
             try lower.withSought { lower throws in
                 do {
                     switch order {
-                    case .ascending: try cursor.ascend(from: lower, to: upper, body)
-                    case .descending: try cursor.descend(from: upper, to: lower, body)
+                    case .ascending:
+                        guard try cursor.move(atOrAfter: lower) else { return }
+                        guard let upper else { return try cursor.ascend(before: nil, body) }
+                        try upper.withUnsafeBytes { upper throws in
+                            try cursor.ascend(before: SoughtKey(upper), body)
+                        }
+                    case .descending:
+                        guard try cursor.move(before: upper) else { return }
+                        try cursor.descend(to: lower, body)
                     }
                 } catch let fault as PageFault {
                     throw LMDBError.damaged(fault, in: table.name)
@@ -163,7 +170,7 @@ package struct ReadTransaction: ~Copyable, Reading {
     }
 
     @inline(__always)
-    private func located<R>(
+    func located<R>(
         _ table: Table, _ body: (Tree) throws(PageFault) -> R
     ) throws(LMDBError) -> R {
         let tree = try tree(table)
@@ -203,51 +210,5 @@ extension TreeCursor {
         return try key.withUnsafeBytes { bytes throws(PageFault) in
             try move(before: SoughtKey(bytes))
         }
-    }
-
-    /// Walks up from a key, or from the first record, to the last one before another key.
-    fileprivate mutating func ascend(
-        from lower: SoughtKey?, to upper: RawSpan?,
-        _ body: (RawSpan, RawSpan) throws -> ScanStep
-    ) throws {
-        guard try move(atOrAfter: lower) else { return }
-        try ascend(to: upper, body)
-    }
-
-    /// Walks up from the record at hand to the last one before a key.
-    fileprivate mutating func ascend(
-        to upper: RawSpan?, _ body: (RawSpan, RawSpan) throws -> ScanStep
-    ) throws {
-        guard let upper else {
-            return try walk(.ascending, while: { _ in true }, body)
-        }
-        try upper.withUnsafeBytes { bytes in
-            let upper = SoughtKey(bytes)
-            try walk(.ascending, while: { upper.order(to: $0) > 0 }, body)
-        }
-    }
-
-    /// Walks down from the last record before a key, or from the last of all, to another key.
-    fileprivate mutating func descend(
-        from upper: RawSpan?, to lower: SoughtKey?,
-        _ body: (RawSpan, RawSpan) throws -> ScanStep
-    ) throws {
-        guard try move(before: upper) else { return }
-        guard let lower else {
-            return try walk(.descending, while: { _ in true }, body)
-        }
-        try walk(.descending, while: { lower.order(to: $0) <= 0 }, body)
-    }
-
-    @inline(__always)
-    private mutating func walk(
-        _ order: ScanOrder, while isWithin: (UnsafeRawBufferPointer) -> Bool,
-        _ body: (RawSpan, RawSpan) throws -> ScanStep
-    ) throws {
-        repeat {
-            let (key, value) = try record()
-            guard isWithin(key) else { return }
-            if try body(key.bytes, value.bytes) == .stop { return }
-        } while try move(order)
     }
 }

@@ -14,6 +14,11 @@ struct Snapshot {
         self.memory = memory
     }
 
+    /// The same state for another thread, which ends before this one does.
+    func forAnotherThread() -> Snapshot {
+        Snapshot(pages, SnapshotMemory(sharing: memory))
+    }
+
     /// The tree of a table.
     ///
     /// - Throws: ``LMDBError`` when the table of tables is damaged, or has no such table any more.
@@ -116,7 +121,7 @@ extension Tree {
         if node.flags == 0 { return nil }
         guard node.flags == FileFormat.nodeTree,
             let table = TreeRecord(try leaf.valueInPage(node, count: node.valueSize))
-        else { throw PageFault(page: leaf.number, what: "the record of a table is none") }
+        else { throw PageFault(page: leaf.number, what: "the record of a table is not one") }
         return table
     }
 }
@@ -130,9 +135,18 @@ final class SnapshotMemory: @unchecked Sendable {
     private(set) var meta: MetaPage?
     private var pageCount: UInt64 = 0
     private var roots: [TreeRecord?] = []
-    private let complete = CompletePages()
+    private var marks = PageMarks()
 
-    deinit { complete.deallocate() }
+    init() {}
+
+    /// What another one knows of its state, whose pages keep the marks of that.
+    fileprivate init(sharing other: SnapshotMemory) {
+        meta = other.meta
+        pageCount = other.pageCount
+        roots = other.roots
+    }
+
+    deinit { marks.deallocate() }
 
     fileprivate var main: TreeRecord { meta?.main ?? .none }
 
@@ -169,7 +183,7 @@ final class SnapshotMemory: @unchecked Sendable {
             guard status == MDB_SUCCESS else { return nil }
         }
         return Snapshot(
-            Pages(map.bytes, pageSize: map.pageSize, count: pageCount, complete: complete), self)
+            Pages(map.bytes, pageSize: map.pageSize, count: pageCount, marks: marks), self)
     }
 
     @inline(never)
@@ -205,7 +219,7 @@ final class SnapshotMemory: @unchecked Sendable {
         self.meta = meta
         pageCount = min(named.overflow ? .max : named.partialValue, present)
         roots.removeAll(keepingCapacity: true)
-        complete.removeAll()
+        marks.begin(pageCount: Int(pageCount))
     }
 
     /// Each attempt after the first needs a commit between two steps.

@@ -158,7 +158,7 @@ final class WriteState {
     }
 
     func remember(_ knowledge: any AnyObject & Sendable) {
-        assert(writes > 0, "Who has not written has learned nothing new.")
+        assert(writes > 0, "Only a write learns something new.")
         self.knowledge = knowledge
         writesKnown = writes
     }

@@ -176,7 +176,7 @@ extension StoreError {
             .unsettled,
             "Nothing was saved: \(hooks) has changed objects "
                 + "\(ManagedObjectContext.hookRoundLimit) times in a row and has not stopped. Set a "
-                + "property in a hook only when its value is to change.",
+                + "property in a hook only when its value changes.",
             details: changes.sorted())
     }
 }

@@ -127,7 +127,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// a save under ``MergePolicy/error`` refuses with them; rolling back and refreshing the objects
     /// forget them.
     public var mergeConflictHandler: (([MergeConflict]) -> Void)?
-    /// Called when ``undo()`` or ``redo()`` has come to a step that cannot be undone or redone, and has
+    /// Called when ``undo()`` or ``redo()`` reaches a step that cannot be undone or redone, and has
     /// changed nothing: with a ``StoreError`` with code `undoBlocked` that names every obstacle, or the
     /// reason why a saved entry, of ``continueUndo(savesBy:limit:in:)``, could not be read. Without a
     /// handler the next save throws the error, once.

@@ -29,6 +29,9 @@ public import DaybookObjectModel
 ///   another ``CompositeAttribute`` is nested: `home.place.latitude`.
 /// - An optional composite attribute is nil when none of its elements has a value. So a struct whose
 ///   elements are all nil reads as nil. Where some have a value, the others read as in a new struct.
+/// - The default of an element must be a constant. With one that differs each time, such as `UUID()`, an
+///   element without a value would read differently each time. Declare such an element optional, and set
+///   it in ``ManagedObject/awakeFromInsert()``.
 public protocol CompositeAttribute: CompositeValue {
     /// A value whose elements have their defaults.
     init()

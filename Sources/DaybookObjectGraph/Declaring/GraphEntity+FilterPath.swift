@@ -20,15 +20,15 @@ extension GraphEntity {
                     + "'\(elements.first?.name ?? "")'.")
         case .computed(reading: []):
             throw QueryError(
-                "A key path of '\(self.schema.name)' leads to nothing that the model has, so no "
+                "A key path of '\(self.schema.name)' leads to nothing in the model, so no "
                     + "condition or order can be made of it: \(remedy("it")).")
         case .computed(reading: let names):
             let unique = names.indices.filter { !names[..<$0].contains(names[$0]) }
             let list = unique.map { "'\(names[$0])'" }.joined(separator: ", ")
             throw QueryError(
                 "A key path of '\(self.schema.name)' that reads \(list) leads to a computed property, "
-                    + "or to one that a protocol asks for, so no condition or order can be made of "
-                    + "it: \(remedy(list)). Where a protocol asks for an attribute, name it as text."
+                    + "or to one that a protocol requires, so no condition or order can be made of "
+                    + "it: \(remedy(list)). Where a protocol requires an attribute, name it as text."
             )
         }
     }

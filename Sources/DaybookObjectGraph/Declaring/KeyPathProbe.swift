@@ -110,7 +110,7 @@ enum KeyPathProbe {
         let steps = KeyPathStep.steps(of: \ManagedObject.objectID)
         require(
             steps.count == 1,
-            "This Swift keeps key paths in another form than Daybook reads. Build with a toolchain that "
+            "This version of Swift keeps key paths in a form that Daybook cannot read. Build with a toolchain that "
                 + "the README names.")
         return steps.first
     }()

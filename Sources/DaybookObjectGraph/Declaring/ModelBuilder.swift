@@ -89,13 +89,14 @@ struct ModelBuilder {
         case .composite(let form, _, let gathered):
             let paths = form.leaves.map(\.path)
             let unknown = gathered.keys.filter { !paths.contains($0) }.sorted().map {
-                "\(path) gathers '\($0)', which is no element."
+                "\(path) gathers '\($0)', which is not an element."
             }
             let problems = form.problems + unknown
             return problems.isEmpty ? nil : problems.joined(separator: " ")
         case .attribute(let attribute):
             if let expression = definition.unknownDerivation {
-                return "\(path) is derived from '\(expression)', which is no expression. There are "
+                return
+                    "\(path) is derived from '\(expression)', which is not an expression. There are "
                     + "'employees.@count', 'employees.salary.@sum', '@min' and '@max', "
                     + "'canonical:(name)', 'lowercase:(name)' and 'uppercase:(name)'."
             }

@@ -40,7 +40,8 @@ extension Set: RelationshipValue where Element: ManagedObject {
     public static var isOrdered: Bool { false }
     /// The objects that are of the class.
     public init(objects: [ManagedObject]) {
-        self.init(objects.lazy.compactMap { $0 as? Element })
+        self.init(minimumCapacity: objects.count)
+        for case let object as Element in objects { insert(object) }
     }
     /// The objects, in no order.
     public var objects: [ManagedObject] { Array(self) }

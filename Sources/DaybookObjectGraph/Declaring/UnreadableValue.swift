@@ -25,7 +25,7 @@ extension UnreadableValue: CustomStringConvertible {
     /// One sentence that names the object, the property and its type, but not the value.
     public var description: String {
         "'\(objectID).\(property)' cannot be read: the store has a value that '\(typeName)' does not. "
-            + "Bring the case back, or declare 'unknownValue' for the type."
+            + "Add the case again, or declare 'unknownValue' for the type."
     }
 }
 

@@ -60,8 +60,8 @@ public struct MigrationStage: Sendable {
     /// required that has no value until the closure gives it one. The objects of an entity that was removed
     /// need not be deleted: they are hidden, and there again when the stage is undone.
     ///
-    /// When somebody else saves while the closure runs, nothing of it is kept, and it runs again on what is
-    /// there now, in new contexts, as with ``ManagedObjectContext/update(maxAttempts:author:note:_:)``. So
+    /// When another context or program saves while the closure runs, its changes are dropped, and it runs
+    /// again on the newest state, in new contexts, as with ``ManagedObjectContext/update(maxAttempts:author:note:_:)``. So
     /// what it does outside of the contexts may happen several times.
     ///
     /// Programs of earlier versions can no longer save afterwards: their next save throws

@@ -183,7 +183,7 @@ extension StoreError {
         let nearest = differences.min { $0.1.count < $1.1.count }
         return StoreError(
             .modelMismatch,
-            "The model of '\(url.path)' is none of the plan '\(plan)', which has \(names). Add the version "
+            "The model of '\(url.path)' is not in the plan '\(plan)', which has \(names). Add the version "
                 + "that the store has to the plan, with a stage that leads on from it; 'daybook model' "
                 + "prints it.",
             details: nearest.map { nearest in

@@ -26,8 +26,8 @@ public protocol VersionedSchema: SendableMetatype {
 
 /// The versions of a program's classes, and the stages that lead a store from one to the next.
 ///
-/// Use a plan where a step cannot be worked out from two models, or where it is to be taken in a way of the
-/// program's own; else ``MigrationPolicy`` is enough.
+/// Use a plan where a step cannot be worked out from two models, or where the program must take it in its
+/// own way; else ``MigrationPolicy`` is enough.
 ///
 /// ```swift
 /// enum LibraryPlan: SchemaMigrationPlan {

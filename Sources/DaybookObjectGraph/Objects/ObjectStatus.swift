@@ -59,7 +59,7 @@ struct ObjectStatus {
         case saved
         /// Its pending changes are dropped: all of them, or only edits.
         case changesDropped, editsDropped
-        /// Its values are to be read again.
+        /// Its values must be read again.
         case outdated
         /// It has values that were read.
         case read
@@ -79,7 +79,7 @@ struct ObjectStatus {
 
     /// Why an object drops its values.
     enum FaultReason {
-        /// Its record is to be read as if for the first time.
+        /// Its record must be read as if for the first time.
         case anew
         /// The program has asked for the stored values.
         case refresh

@@ -74,10 +74,38 @@ extension CoordinatedStores: RowFinder {
         try store.read(at: position(toRead: store)) { try $0.count(query) }
     }
 
+    func count(
+        _ query: Query, without others: [ObjectID], in store: PersistentStore
+    ) throws -> Int {
+        var all = query
+        all.offset = 0
+        all.limit = nil
+        return try store.read(at: position(toRead: store)) { snapshot in
+            let count = try snapshot.count(all)
+            if others.isEmpty { return count }
+            let named = FilterValues(others.map { .object($0) })
+            all.filter = .and([.membership(.object, named, []), all.filter])
+            return count - (try snapshot.count(all))
+        }
+    }
+
+    func indexUse(of property: SchemaProperty, in store: PersistentStore) throws -> IndexUse {
+        try store.read(at: position(toRead: store)) { try $0.indexUse(of: property) }
+    }
+
     func forEachRows(
         of query: Query, in store: PersistentStore, _ body: (EncodedRows) throws -> Void
     ) throws {
         try store.read(at: position(toRead: store)) { try $0.forEachRows(of: query, body) }
+    }
+
+    func aggregate(
+        _ aggregation: inout Aggregation, of property: SchemaProperty, _ query: Query,
+        in store: PersistentStore
+    ) throws {
+        try store.read(at: position(toRead: store)) {
+            try $0.aggregate(&aggregation, of: property, query)
+        }
     }
 
     func readTogether(_ objects: [ManagedObject], _ body: CommonReading) throws {

@@ -67,14 +67,25 @@ public struct FetchRequest<Object: ManagedObject>: Sendable {
     }
 }
 
+/// A property that a request names, or a path to one.
+enum RequestKey: Sendable {
+    case keyPath(ModelKeyPath)
+    case name(String)
+
+    /// - Throws: ``QueryError`` when the path does not fit the model.
+    func path(of entity: GraphEntity, in schema: Schema) throws(QueryError) -> FilterPath {
+        switch self {
+        case .keyPath(let keyPath): return try entity.filterPath(keyPath, in: schema)
+        case .name(let name):
+            let names = name.split(separator: ".", omittingEmptySubsequences: false)
+            return try entity.filterPath(named: names.map(String.init), in: schema)
+        }
+    }
+}
+
 /// A sort order of a fetch.
 public struct FetchOrder<Object: ManagedObject>: Sendable {
-    enum Key: Sendable {
-        case keyPath(ModelKeyPath)
-        case name(String)
-    }
-
-    let key: Key
+    let key: RequestKey
     let isAscending: Bool
 
     /// From the smallest to the largest; objects without a value first.
@@ -103,13 +114,7 @@ public struct FetchOrder<Object: ManagedObject>: Sendable {
 
     /// - Throws: ``QueryError`` when the path does not fit the model, or leads to many values.
     func sorting(of entity: GraphEntity, in schema: Schema) throws(QueryError) -> Sorting {
-        let path: FilterPath
-        switch key {
-        case .keyPath(let keyPath): path = try entity.filterPath(keyPath, in: schema)
-        case .name(let name):
-            let names = name.split(separator: ".", omittingEmptySubsequences: false)
-            path = try entity.filterPath(named: names.map(String.init), in: schema)
-        }
+        let path = try key.path(of: entity, in: schema)
         if let step = path.steps.first(where: { $0.relationship?.isToMany == true }) {
             throw QueryError(
                 "'\(entity.schema.name)' cannot be sorted by a path through '\(step.name)', which leads "

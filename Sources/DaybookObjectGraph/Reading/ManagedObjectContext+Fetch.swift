@@ -148,39 +148,72 @@ extension ManagedObjectContext {
     public func count<Object>(_ request: FetchRequest<Object>) throws -> Int {
         requireQueue()
         processPendingChanges()
-        let isOverlaid = request.includesPendingChanges && !journal.isAtBase
-        if !isOverlaid, let count = try underlyingCount(request) { return count }
+        if let count = try parentStore.inOneTurn({ try countInStores(request) }) { return count }
         return try objectIDs(request).count
     }
 
     /// How a request will be carried out: which index serves it, or that the store is scanned, or
     /// that a Foundation predicate is evaluated in memory and why.
     ///
+    /// Where the condition or the order looks at related objects and some of these have pending changes
+    /// in this context, all objects are read, until the changes are saved.
+    ///
     /// - Throws: ``QueryError`` when the request does not fit the model.
     public func explain<Object>(_ request: FetchRequest<Object>) throws -> String {
+        requireQueue()
+        processPendingChanges()
         let targets = targets(try stores(for: request))
         let none = QueryTarget(model: coordinator.model, store: nil, stores: [])
         switch try plan(request, for: targets.first ?? none) {
         case .query(let query):
+            let stores = targets.compactMap(\.store)
+            if request.includesPendingChanges, !stores.allSatisfy({ isAnsweredBelow(query, $0) }) {
+                return "all objects are read: the request looks at related objects, and these have "
+                    + "pending changes"
+            }
             let plan = FilterPlan(query.filter)
             let explanation = plan.explanation(in: coordinator.model.schema)
             guard let property = plan.index else { return explanation }
-            let reason: String
-            if parentStore.isHeld {
-                reason = "the index of '\(property.name)' has only what is there now"
-            } else if try targets.contains(where: {
-                try $0.store?.store.isPending(property) == true
-            }) {
-                reason = "the index of '\(property.name)' is being built"
-            } else {
-                return explanation
+            if let reason = try stores.lazy.compactMap({ try self.obstacle(to: property, in: $0) })
+                .first
+            {
+                if case .index = plan.access { return "all objects are read: \(reason)" }
+                return "\(explanation); \(reason), so all objects there are read"
             }
-            if case .index = plan.access { return "all objects are read: \(reason)" }
-            return "\(explanation); \(reason), so all objects there are read"
+            let additions = try stores.compactMap { try addition(to: property, in: $0) }
+            return ([explanation] + additions).joined(separator: "; ")
         case .memory(let reason):
             return "Every object of '\(request.entityName)' is read and the predicate evaluated in "
                 + "memory, because no filter stands for \(reason)."
         }
+    }
+
+    /// Why the index of a property does not serve; nil when it does.
+    private func obstacle(
+        to property: SchemaProperty, in store: PersistentStore
+    ) throws -> String? {
+        switch try parentStore.indexUse(of: property, in: store) {
+        case .present, .past: return nil
+        case .tooManyChanges(let moment):
+            return "too many have changed since entry \(moment)"
+        case .none:
+            let isPending = try store.store.isPending(property)
+            return "the index of '\(property.name)' is "
+                + (isPending ? "being built" : "not in the store's model any more")
+        }
+    }
+
+    /// What is asked beside the index of a property.
+    private func addition(
+        to property: SchemaProperty, in store: PersistentStore
+    ) throws -> String? {
+        guard
+            case .past(let changed, let moment, let isInEntries) = try parentStore.indexUse(
+                of: property, in: store)
+        else { return nil }
+        return
+            "as of entry \(moment), with what \(changed) changed object\(changed == 1 ? "" : "s") "
+            + "had then, found in " + (isInEntries ? "the entries since" : "all versions")
     }
 
     /// How a request is carried out.
@@ -199,7 +232,7 @@ extension ManagedObjectContext {
         }
     }
 
-    private func objectIDs<Object>(_ request: FetchRequest<Object>) throws -> [GraphID] {
+    func objectIDs<Object>(_ request: FetchRequest<Object>) throws -> [GraphID] {
         requireQueue()
         return try parentStore.inOneTurn { try localObjectIDs(request) }
     }
@@ -249,37 +282,6 @@ extension ManagedObjectContext {
             }
             return try request.condition?.holds(
                 for: object, of: entity, for: target, source) ?? true
-        }
-        return try query.arranged(matches, in: source)
-    }
-
-    /// Applies pending changes to what the store has: condition, order, limit and offset apply to the
-    /// whole.
-    func fetchOverPending(_ query: Query, _ store: PersistentStore) throws -> [ObjectID] {
-        var candidates = query
-        candidates.sortings = []
-        candidates.limit = nil
-        candidates.offset = 0
-        // A condition on related objects may depend on a pending change to one of those, so the store's
-        // own answer is useless then.
-        let isLocal = !query.crossesRelationships
-        if !isLocal { candidates.filter = .constant(true) }
-        let stored = try parentStore.find(candidates, in: store)
-        let source = ContextSource(context: self, store: store)
-        var matches: [ObjectID] = []
-        for id in stored where journal.net(of: GraphID(store: store.number, object: id)) == nil {
-            if isLocal {
-                matches.append(id)
-            } else if try query.matches(id, in: source) {
-                matches.append(id)
-            }
-        }
-        for item in journal.net(of: query.entities) {
-            let id = item.object.graphID
-            guard id.store == store.number, !item.object.isDeleted, !item.isAnnihilated,
-                try query.matches(id.object, in: source)
-            else { continue }
-            matches.append(id.object)
         }
         return try query.arranged(matches, in: source)
     }

@@ -56,20 +56,23 @@ extension ManagedObjectContext {
         return found.dropFirst(offset).prefix(query.limit ?? .max).map(\.id)
     }
 
-    /// How many objects a request finds under the context; nil when its condition has to be evaluated
-    /// in memory.
-    func underlyingCount<Object>(_ request: FetchRequest<Object>) throws -> Int? {
+    /// How many objects a request finds; nil when its condition has to be evaluated in memory.
+    func countInStores<Object>(_ request: FetchRequest<Object>) throws -> Int? {
+        let isOverlaid = request.includesPendingChanges && !journal.isAtBase
         let whole = try request.queryForAll(in: coordinator.model)
         let targets = targets(try stores(for: request))
         var count = 0
         for target in targets {
             guard let store = target.store,
-                case .query(var query) = try plan(request, for: target)
+                case .query(let query) = try plan(request, for: target)
             else { return nil }
-            if targets.count == 1 { return try parentStore.count(query, in: store) }
-            query.offset = 0
-            query.limit = nil
-            count += try parentStore.count(query, in: store)
+            if isOverlaid {
+                count += try countOverPending(query, without: [], store)
+            } else if targets.count == 1 {
+                return try parentStore.count(query, in: store)
+            } else {
+                count += try parentStore.count(query, without: [], in: store)
+            }
         }
         return min(max(0, count - max(0, whole.offset)), whole.limit ?? .max)
     }

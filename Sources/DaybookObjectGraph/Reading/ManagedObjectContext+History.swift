@@ -22,7 +22,7 @@ extension ManagedObjectContext {
     /// same order.
     ///
     /// A context that reads at a point in the past tells who had changed the object last by then.
-    /// Pending changes have not been saved by anybody and are not included.
+    /// Pending changes have not been saved and are not included.
     ///
     /// - Returns: The answers, without those for transient properties.
     /// - Throws: ``StoreError`` with code `noSuchObject` or `objectDeleted`, which names the entry,

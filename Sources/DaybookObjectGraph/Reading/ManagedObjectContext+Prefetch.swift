@@ -44,7 +44,8 @@ extension ManagedObjectContext {
                     let destinations = try step(name, from: id, into: &found, members)
                     next.formUnion(destinations.map { GraphID(store: id.store, object: $0) })
                 }
-                current = Array(next)
+                // Neighbours lie on the same pages.
+                current = next.sorted { $0.object < $1.object }
                 try readRows(of: current, into: &found, row)
             }
         }
@@ -54,6 +55,7 @@ extension ManagedObjectContext {
     private func readRows(
         of ids: [GraphID], into found: inout Prefetched, _ row: (GraphID) throws -> Row?
     ) throws {
+        found.rows.reserveCapacity(found.rows.count + ids.count)
         for id in ids where found.rows[id] == nil && registry[id]?.isFault != false {
             found.rows[id] = try row(id)
         }

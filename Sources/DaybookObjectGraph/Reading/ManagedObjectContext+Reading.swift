@@ -85,6 +85,17 @@ extension ManagedObjectContext {
             ? try parentStore.find(query, in: store) : try fetchOverPending(query, store)
     }
 
+    /// How many objects of a store a query finds in the context that are not among some others, whatever
+    /// its offset and limit.
+    func currentCount(
+        _ query: Query, without others: [ObjectID], _ store: PersistentStore
+    ) throws -> Int {
+        processPendingChanges()
+        return journal.isAtBase
+            ? try parentStore.count(query, without: others, in: store)
+            : try countOverPending(query, without: others, store)
+    }
+
     /// Why an object does not exist in the context.
     func currentAbsence(of id: GraphID) throws -> StoreError {
         registry[id]?.status.isPendingDelete == true

@@ -45,6 +45,8 @@ extension PersistentStoreCoordinator {
     ) throws -> [UInt32: SequenceNumber] {
         let head = try first.head()
         guard number <= head else { throw StoreError.noSuchMoment(number, head: head) }
+        // Only other stores need the time, and the entry may be long.
+        if others.isEmpty { return [first.number: number] }
         let time = number > .zero ? try first.store.heading(of: number).time : .min
         var sequences = try sequences(in: others, atTime: time)
         sequences[first.number] = number

@@ -49,7 +49,7 @@ public struct PropertyChange: Sendable, Hashable {
 public struct ObjectRevision: Sendable, Hashable {
     /// The entry.
     public let sequence: SequenceNumber
-    /// Who saved it; nil when nobody was named.
+    /// Who saved it; nil when no author was named.
     public let author: String?
     /// Why, in the author's words.
     public let note: String?

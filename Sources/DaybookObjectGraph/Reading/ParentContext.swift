@@ -60,7 +60,18 @@ final class ParentContext: ParentStore, @unchecked Sendable {
     }
 
     func count(_ query: Query, in store: PersistentStore) throws -> Int {
-        try find(query, in: store).count
+        let all = try count(query, without: [], in: store)
+        return max(0, min(all, query.windowEnd ?? .max) - max(0, query.offset))
+    }
+
+    func count(
+        _ query: Query, without others: [ObjectID], in store: PersistentStore
+    ) throws -> Int {
+        try parent.performForChild { try parent.currentCount(query, without: others, store) }
+    }
+
+    func indexUse(of property: SchemaProperty, in store: PersistentStore) throws -> IndexUse {
+        try parent.performForChild { try parent.parentStore.indexUse(of: property, in: store) }
     }
 
     func absence(of id: GraphID) throws -> StoreError {

@@ -51,6 +51,15 @@ protocol ParentStore: AnyObject, Sendable {
     /// How many objects of a store a query finds.
     func count(_ query: Query, in store: PersistentStore) throws -> Int
 
+    /// How many objects of a store a query finds that are not among some others, whatever its offset and
+    /// limit.
+    func count(
+        _ query: Query, without others: [ObjectID], in store: PersistentStore
+    ) throws -> Int
+
+    /// What serves a query of a store by the index of a property.
+    func indexUse(of property: SchemaProperty, in store: PersistentStore) throws -> IndexUse
+
     /// Why an object has no row.
     func absence(of id: GraphID) throws -> StoreError
 
@@ -188,4 +197,10 @@ protocol RowFinder: AnyObject {
     /// Hands out the rows of a store that a query finds, many at a time.
     func forEachRows(
         of query: Query, in store: PersistentStore, _ body: (EncodedRows) throws -> Void) throws
+
+    /// Adds the values that an attribute has in all objects of a store that a query finds, whatever its order
+    /// and limits.
+    func aggregate(
+        _ aggregation: inout Aggregation, of property: SchemaProperty, _ query: Query,
+        in store: PersistentStore) throws
 }

@@ -16,7 +16,7 @@ public struct PropertyBlame: Sendable, Hashable {
     public struct Return: Sendable, Hashable {
         /// The entry.
         public let sequence: SequenceNumber
-        /// Who saved it; nil when nobody was named.
+        /// Who saved it; nil when no author was named.
         public let author: String?
         /// Why, in the author's words.
         public let note: String?
@@ -28,7 +28,7 @@ public struct PropertyBlame: Sendable, Hashable {
     public let name: String
     /// The entry that wrote the value; the one that inserted the object when none has since.
     public let sequence: SequenceNumber
-    /// Who saved that entry; nil when nobody was named.
+    /// Who saved that entry; nil when no author was named.
     public let author: String?
     /// Why, in the author's words.
     public let note: String?

@@ -21,7 +21,7 @@ public import DaybookJournalLog
 /// - To-one relationships that are kept with the object can be set, by the identifier of a saved
 ///   object of the same store. To-many relationships cannot.
 /// - The batch is one entry: it is saved completely or not at all, other contexts see it as a save by
-///   somebody else, and it can be undone like any entry.
+///   another context, and it can be undone like any entry.
 public struct BatchInsertRequest<Object: ManagedObject> {
     /// The name of the entity.
     public var entityName: String
@@ -37,8 +37,8 @@ public struct BatchInsertRequest<Object: ManagedObject> {
     ///
     /// - Parameters:
     ///   - entityName: The name of the entity; that of the class when nil.
-    ///   - fill: Sets the values of a row that has the defaults of the model, and says whether it is to
-    ///     be inserted. Runs while the request is executed, on the context's queue. An error that it
+    ///   - fill: Sets the values of a row that has the defaults of the model, and says whether to insert
+    ///     it. Runs while the request is executed, on the context's queue. An error that it
     ///     throws ends the batch, and nothing is saved.
     public init(
         entityName: String? = nil,

@@ -6,7 +6,7 @@ import DaybookSnapshotStore
 // state, too. So its save is merged with everything after that state.
 
 extension ManagedObjectContext {
-    /// What ``save(author:note:at:)`` would come to if it were called now, without saving.
+    /// What ``save(author:note:at:)`` would do if it were called now, without saving.
     ///
     /// Looks for collisions with what others have saved since the context read what it changes: in a
     /// speculative context, with everything after its point in the past. The rules of the model are
@@ -14,7 +14,7 @@ extension ManagedObjectContext {
     /// ``customMergePolicy`` is not asked. A blocked undo is reported and stays to be thrown by the
     /// save.
     ///
-    /// For a child it tells what the save into its parent would come to, and reads no store beyond what
+    /// For a child it tells what the save into its parent would do, and reads no store beyond what
     /// the parent has to read. The parent gets no change and no undo step. But its pending changes are
     /// processed, as by ``processPendingChanges()``; objects that the child changed are read there, with
     /// `awakeFromFetch`; and objects known there as deleted become faults if others have brought their

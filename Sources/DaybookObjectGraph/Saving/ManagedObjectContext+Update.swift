@@ -30,7 +30,7 @@ extension ManagedObjectContext {
     ///
     /// - Parameters:
     ///   - maxAttempts: The largest number of times that the closure runs. Each conflict means that
-    ///     somebody else has saved, so where many write the same object at once, many attempts are
+    ///     another context or program has saved, so where many write the same object at once, many attempts are
     ///     needed.
     ///   - author: Who saves, as in ``save(author:note:at:)``.
     ///   - note: Why.

@@ -50,7 +50,7 @@ extension ObjectConflict: CustomStringConvertible {
     ///   salary: base 10, theirs 20, ours 30; theirs is entry 7 by 'bob' at 2024-01-02T12:09:00Z
     /// ```
     ///
-    /// It shows values, so that somebody can choose. The descriptions of errors do not.
+    /// It shows values, so that a user can choose. The descriptions of errors do not.
     public var description: String {
         ([objectID.description] + conflicts.map { "  " + line(of: $0) }).joined(separator: "\n")
     }

@@ -1,7 +1,7 @@
 public import DaybookObjectModel
 public import DaybookSnapshotStore
 
-/// What a save would come to if it were made now.
+/// What a save would do if it were made now.
 public struct SavePreview: Sendable {
     /// The collisions of the context's changes with what others have saved, whichever side the merge
     /// policy would let win: with the base, the others' value and ours, and the entry, its author and

@@ -80,7 +80,7 @@ extension PersistentContainer {
     ///   with everything that has been saved since. A conflict tells what both started from, what was
     ///   saved since, in which entry, by whom and when, and what this context wants. The context then
     ///   stands at the head, and is like any other.
-    /// - ``ManagedObjectContext/previewSave()`` tells beforehand what that would come to, and
+    /// - ``ManagedObjectContext/previewSave()`` tells beforehand what that would do, and
     ///   ``ManagedObjectContext/mergeChanges(through:)`` brings the context forward without saving.
     ///
     /// - Throws: As ``context(at:)``.

@@ -3,7 +3,7 @@ import DaybookObjectModel
 public import DaybookSnapshotStore
 public import Foundation
 
-/// A name that somebody gave to an entry.
+/// A name given to an entry.
 ///
 /// Tags are kept beside the journal and are not part of any entry: setting or removing one changes
 /// nothing that the journal proves. With several stores, a tag names an entry of the first one.

@@ -133,7 +133,7 @@ extension ManagedObjectContext {
         guard let store = coordinator.persistentStores.first(where: { !$0.isReadOnly }) else {
             throw StoreError(
                 .noSuchStore,
-                "There is no store to import into: add one that is not only read to the coordinator."
+                "There is no store to import into: add one to the coordinator that can be written."
             )
         }
         return store

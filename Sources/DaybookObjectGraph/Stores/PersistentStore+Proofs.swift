@@ -48,8 +48,8 @@ extension PersistentStore {
             let older = try known(previous, key.verifierKey)
             guard older.size <= checkpoint.size else {
                 throw ProofError.mismatch(
-                    "The checkpoint would be of \(checkpoint.size) entries, and the one before it is "
-                        + "of \(older.size).")
+                    "The checkpoint would cover \(checkpoint.size) entries, and the one before it "
+                        + "covers \(older.size).")
             }
         }
         var note = checkpoint.note
@@ -92,7 +92,7 @@ extension PersistentStore {
         let second = try going(on: Checkpoint(newer.text))
         guard first.size <= second.size else {
             throw ProofError.mismatch(
-                "The older checkpoint is of \(first.size) entries, and the newer of \(second.size)."
+                "The older checkpoint covers \(first.size) entries, and the newer \(second.size)."
             )
         }
         return try store.consistencyProof(from: first.size, to: second.size)
@@ -103,7 +103,7 @@ extension PersistentStore {
     /// Every digest is computed again from the bytes of its entry, the journal is replayed, and every
     /// record of the tables is compared with it. Tags, cursors, the identifier and metadata are not part
     /// of the journal, and no checkpoint covers them. Only the pages of the file are left to `daybook
-    /// verify`, because they can be checked only while nobody has the file open.
+    /// verify`, because they can be checked only while no program has the file open.
     ///
     /// - Parameters:
     ///   - checkpoint: A checkpoint, kept out of reach of those who can write the store.

@@ -168,8 +168,8 @@ extension PersistentStoreCoordinator {
     ///   - store: A store of this coordinator. Use the result in place of the original.
     ///   - url: The new file, which must not exist yet.
     /// - Returns: The store at the new location.
-    /// - Throws: ``StoreError`` with code `exists` when the file exists; with `busy` while somebody
-    ///   saves to the store; with `noSuchStore`. The store stays at its old location then, and nothing
+    /// - Throws: ``StoreError`` with code `exists` when the file exists; with `busy` while a save to
+    ///   the store is running; with `noSuchStore`. The store stays at its old location then, and nothing
     ///   is left at the new one.
     /// - Complexity: O(*p*) page reads and writes, *p* the number of pages in use.
     @discardableResult
@@ -220,7 +220,7 @@ extension PersistentStoreCoordinator {
 
     // MARK: - Files
 
-    /// Removes the file of a store that nobody uses. Does nothing when there is none.
+    /// Removes the file of a store that is not in use. Does nothing when there is none.
     ///
     /// - Throws: ``StoreError`` with code `busy` while a coordinator of this process or another process
     ///   has the store open: remove it from its coordinator first; with `notAStore` when the file is
@@ -229,13 +229,13 @@ extension PersistentStoreCoordinator {
         try Store.remove(at: url.path)
     }
 
-    /// Replaces a store that nobody uses with a copy of another, journal and all, or puts the copy where
+    /// Replaces a store that is not in use with a copy of another, journal and all, or puts the copy where
     /// there is no file yet. The copy has the identifier of its original.
     ///
     /// - Parameters:
     ///   - destination: The store to replace.
     ///   - source: The store to copy; it may be in use.
-    /// - Throws: ``StoreError`` with code `busy` while somebody has the store at `destination` open;
+    /// - Throws: ``StoreError`` with code `busy` while the store at `destination` is open;
     ///   with another code when the store at `source` cannot be read. The file at `destination` is as it
     ///   was then.
     /// - Complexity: O(*p*) page reads and writes, *p* the number of pages in use.

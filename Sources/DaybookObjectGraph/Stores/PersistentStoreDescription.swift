@@ -81,7 +81,7 @@ extension Progress {
 extension PersistentStore {
     /// The properties whose index was put off and is not complete; queries read all objects for them.
     ///
-    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when the store does not tell.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when the store does not say.
     public func pendingIndexes() throws -> [String] {
         try store.pendingIndexes()
     }

@@ -8,7 +8,7 @@ extension StoreError {
         StoreError(
             .corrupt,
             "'\(path)' is not sound: \(problems.count == 1 ? "1 finding" : "\(problems.count) findings"). "
-                + "Run 'daybook verify' for all that can be said.",
+                + "Run 'daybook verify' for all findings.",
             details: problems)
     }
 
@@ -66,7 +66,7 @@ extension StoreError {
     static func savedMeanwhile() -> StoreError {
         StoreError(
             .undoBlocked,
-            "Somebody else has just saved the same, so nothing was left to save.")
+            "The same has just been saved elsewhere, so nothing was left to save.")
     }
 
     /// An undo in a context that holds older values than the undo starts from.
@@ -76,7 +76,7 @@ extension StoreError {
         StoreError(
             .undoBlocked,
             "What \(entries.entryName) changed cannot be taken back in this context, which has not "
-                + "merged what was saved since to the same. Call mergeChanges() first.",
+                + "merged later changes of the same values. Call mergeChanges() first.",
             obstacles: obstacles, details: obstacles.map(\.description))
     }
 
@@ -84,8 +84,8 @@ extension StoreError {
     static func undoPending(_ entries: ClosedRange<SequenceNumber>) -> StoreError {
         StoreError(
             .undoBlocked,
-            "What \(entries.entryName) changed is taken back in this context already. Save it, or "
-                + "call undo() to have it again.")
+            "What \(entries.entryName) changed has been taken back in this context already. Save "
+                + "that, or call undo() to bring it back.")
     }
 
     static func readOnlyContext() -> StoreError {

@@ -1,5 +1,5 @@
 /// The range of an encoded value in bytes, tag included; empty for null.
-package struct EncodedField: Sendable, Hashable {
+package struct EncodedField: Sendable, Hashable, BitwiseCopyable {
     /// The offset of its first byte.
     package let start: Int
     /// The offset after its last byte.

@@ -89,7 +89,8 @@ package enum DateText {
             rest = rest * 10 + (index < fraction.count ? Int64(fraction[index] - 0x30) : 0)
         }
         guard let microseconds = Int64(exactly: Int128(seconds) * 1_000_000 + Int128(rest)) else {
-            throw DateTextError("'\(text)' is too far away to be counted in microseconds.")
+            throw DateTextError(
+                "'\(text)' is too far in the past or the future to be counted in microseconds.")
         }
         return microseconds
     }

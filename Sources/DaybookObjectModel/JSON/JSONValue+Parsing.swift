@@ -185,7 +185,7 @@ private struct JSONParser {
                 }
             }
             offset = start
-            throw failure("Half of a surrogate pair means no character.")
+            throw failure("Half of a surrogate pair is not a character.")
         default:
             offset = start
             throw failure("This escape has no meaning; a backslash is written '\\\\'.")

@@ -44,7 +44,7 @@ extension MergeStrategy {
         case .sum: "only numbers add up"
         case .maximum, .minimum: "only numbers and dates have one"
         case .union: "only coded values, such as arrays and sets, have one"
-        case .text: "only text can be merged so"
+        case .text: "only text can be merged that way"
         }
     }
 
@@ -75,7 +75,7 @@ extension MergeStrategy {
         }
         if attribute.isTransient {
             problems.append(
-                "is transient and merged by '\(rawValue)', but nobody else ever sees its values.")
+                "is transient and merged by '\(rawValue)', but its values are never saved.")
         }
         return problems
     }

@@ -147,9 +147,40 @@ extension FilterExpression {
     }
 }
 
+extension Filter {
+    /// All paths in the condition, from whatever object they start.
+    fileprivate var paths: [FilterPath] {
+        switch self {
+        case .constant: []
+        case .comparison(let comparison): [comparison.left, comparison.right].flatMap(\.paths)
+        case .between(let value, let lower, let upper): [value, lower, upper].flatMap(\.paths)
+        case .membership(let value, _, _): value.paths
+        case .and(let conditions), .or(let conditions): conditions.flatMap(\.paths)
+        case .not(let condition): condition.paths
+        case .quantified(_, let path, let condition): [path] + condition.paths
+        }
+    }
+}
+
+extension FilterExpression {
+    fileprivate var paths: [FilterPath] {
+        switch self {
+        case .constant: []
+        case .path(let path), .aggregate(_, let path): [path]
+        }
+    }
+}
+
 extension Query {
-    /// Whether the condition or the order depends on objects other than the one at hand.
-    package var crossesRelationships: Bool {
-        sortings.contains { $0.path.steps.count > 1 } || filter.crossesRelationships
+    /// The entities of the objects, other than the one at hand, on which condition and order depend, without
+    /// their subentities.
+    package var destinations: Set<EntityNumber> {
+        let paths = filter.paths + sortings.map(\.path)
+        return Set(
+            paths.flatMap { path in
+                // A reference at the end of a path is a value of the object before it.
+                let isValue = path.steps.last?.slot != nil
+                return path.steps.dropLast(isValue ? 1 : 0).compactMap { $0.end?.destination }
+            })
     }
 }

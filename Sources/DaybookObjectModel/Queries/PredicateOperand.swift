@@ -79,7 +79,7 @@ struct PredicateOperand {
         case .path(let path): return path.expression
         case .list(_, let coded):
             if let coded, case .attribute(.codable, _) = type { return .constant(coded.normalized) }
-            throw QueryError("A list can stand only behind IN and BETWEEN.", at: column)
+            throw QueryError("A list can stand only after IN and BETWEEN.", at: column)
         }
     }
 }

@@ -162,7 +162,7 @@ extension PredicateParser {
             // `x IN employees.name`: one of them is x.
             guard quantifier == nil else {
                 throw QueryError(
-                    "A quantifier cannot stand before IN with a to-many path behind it.",
+                    "A quantifier cannot stand before IN with a to-many path after it.",
                     at: column)
             }
             let expression = try left.expression(for: path.type, with: names)
@@ -197,7 +197,7 @@ extension PredicateParser {
         guard let path = operand.path, path.isToMany, quantifier == nil else { return }
         throw QueryError(
             "'\(path.text)' leads to many objects; write ANY, ALL or NONE before the comparison, "
-                + "or '@count' behind the path.", at: operand.column)
+                + "or '@count' after the path.", at: operand.column)
     }
 
     private func checkText(

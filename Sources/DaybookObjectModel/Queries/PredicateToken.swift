@@ -50,8 +50,16 @@ struct PredicateLexer {
     private let characters: [Character]
     private var index = 0
 
+    /// Whatever follows an ASCII character in what Unicode takes for one character, an accent for example,
+    /// is a character of its own here: a quotation mark is one, whatever the text in it begins with.
     private init(_ text: String) {
-        characters = Array(text)
+        characters = text.flatMap { character -> [Character] in
+            let scalars = character.unicodeScalars
+            guard let first = scalars.first, first.isASCII, scalars.count > 1 else {
+                return [character]
+            }
+            return [Character(first)] + Array(String(scalars.dropFirst()))
+        }
     }
 
     /// The words of the text, including the end.
@@ -217,7 +225,7 @@ extension Character {
     }
 
     fileprivate var startsName: Bool {
-        self == "_" || unicodeScalars.first?.properties.isAlphabetic == true
+        self == "_" || unicodeScalars.first?.properties.isAlphabetic == true && continuesName
     }
 
     fileprivate var continuesName: Bool {

@@ -94,26 +94,92 @@ package struct Query: Sendable {
     package func arranged<Source: FilterSource & ~Copyable>(
         _ objects: [ObjectID], in source: borrowing Source
     ) throws -> [ObjectID] {
-        var keyed: [(object: ObjectID, keys: [Value])] = []
-        keyed.reserveCapacity(objects.count)
-        for object in objects {
-            var keys: [Value] = []
-            keys.reserveCapacity(sortings.count)
-            for sorting in sortings { keys.append(try sorting.key(of: object, in: source)) }
-            keyed.append((object, keys))
-        }
-        keyed.sort { left, right in
-            for (index, sorting) in sortings.enumerated() {
-                switch sorting.order(ofKeys: left.keys[index], right.keys[index]) {
-                case .orderedAscending: return true
-                case .orderedDescending: return false
-                case .orderedSame: continue
+        windowed(try sorted(objects, in: source).map(\.object))
+    }
+
+    /// Puts matching objects between others that are in order, and applies offset and limit.
+    ///
+    /// - Parameters:
+    ///   - objects: The objects, in no order.
+    ///   - others: Other objects, in the order of the query.
+    ///   - source: Where the values are looked up by which they are sorted.
+    /// - Returns: All of them in order, within the window.
+    /// - Throws: What the source throws.
+    /// - Complexity: O(*k* log *n*) reads for each sorting, *k* the number of objects and *n* that of the
+    ///   others.
+    package func arranged<Source: FilterSource & ~Copyable>(
+        _ objects: [ObjectID], among others: [ObjectID], in source: borrowing Source
+    ) throws -> [ObjectID] {
+        var known: [Int: Keyed] = [:]
+        var all: [ObjectID] = []
+        all.reserveCapacity(objects.count + others.count)
+        var start = 0
+        for object in try sorted(objects, in: source) {
+            var (lower, upper) = (start, others.count)
+            while lower < upper {
+                let middle = (lower + upper) / 2
+                let other = try known[middle] ?? keyed(others[middle], in: source)
+                known[middle] = other
+                if precedes(other, object) {
+                    lower = middle + 1
+                } else {
+                    upper = middle
                 }
             }
-            return (left.object.number, left.object.entity)
-                < (right.object.number, right.object.entity)
+            all += others[start..<lower]
+            all.append(object.object)
+            start = lower
         }
-        let cut = keyed.dropFirst(max(0, offset)).prefix(max(0, limit ?? .max))
-        return cut.map(\.object)
+        all += others[start...]
+        return windowed(all)
+    }
+
+    /// An object and the keys by which it is sorted.
+    private struct Keyed {
+        let object: ObjectID
+        let keys: [Value]
+    }
+
+    private func keyed<Source: FilterSource & ~Copyable>(
+        _ object: ObjectID, in source: borrowing Source
+    ) throws -> Keyed {
+        var keys: [Value] = []
+        keys.reserveCapacity(sortings.count)
+        for sorting in sortings { keys.append(try sorting.key(of: object, in: source)) }
+        return Keyed(object: object, keys: keys)
+    }
+
+    private func sorted<Source: FilterSource & ~Copyable>(
+        _ objects: [ObjectID], in source: borrowing Source
+    ) throws -> [Keyed] {
+        var all: [Keyed] = []
+        all.reserveCapacity(objects.count)
+        for object in objects { all.append(try keyed(object, in: source)) }
+        all.sort(by: precedes)
+        return all
+    }
+
+    private func precedes(_ left: Keyed, _ right: Keyed) -> Bool {
+        for (index, sorting) in sortings.enumerated() {
+            switch sorting.order(ofKeys: left.keys[index], right.keys[index]) {
+            case .orderedAscending: return true
+            case .orderedDescending: return false
+            case .orderedSame: continue
+            }
+        }
+        return (left.object.number, left.object.entity)
+            < (right.object.number, right.object.entity)
+    }
+
+    private func windowed(_ objects: [ObjectID]) -> [ObjectID] {
+        Array(objects.dropFirst(max(0, offset)).prefix(max(0, limit ?? .max)))
+    }
+
+    /// How many objects must be found to satisfy limit and offset; nil for all.
+    package var windowEnd: Int? {
+        limit.map { limit in
+            let (end, isTooGreat) = max(0, offset).addingReportingOverflow(max(0, limit))
+            return isTooGreat ? .max : end
+        }
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// The differences to ignore when comparing text.
-package struct TextOptions: OptionSet, Sendable, Hashable {
+package struct TextOptions: OptionSet, Sendable, Hashable, BitwiseCopyable {
     /// The bits.
     package let rawValue: UInt8
 
@@ -116,7 +116,7 @@ struct TextPattern: Sendable {
                 throw QueryError(
                     "Whether a text of \(text.unicodeScalars.count) characters fits this pattern of "
                         + "MATCHES takes too long to find out. Write the pattern without possessive "
-                        + "quantifiers, references back and look-around, or compare with LIKE or CONTAINS."
+                        + "quantifiers, back references and look-around, or compare with LIKE or CONTAINS."
                 )
             }
         case .nothing: return false

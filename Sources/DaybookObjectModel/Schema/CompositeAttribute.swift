@@ -171,17 +171,36 @@ extension SchemaEntity {
     /// Members with those of the elements in place of each that is a composite attribute and has an
     /// object: `{"address": {"city": "Bern"}}` says the same as `{"address.city": "Bern"}`. Null says
     /// that every element is null.
-    package func elementMembers(of members: [JSONMember]) -> [JSONMember] {
+    ///
+    /// - Throws: ``JSONError`` without a location when two members give the same element.
+    package func elementMembers(of members: [JSONMember]) throws(JSONError) -> [JSONMember] {
         guard !compositeNames.isEmpty else { return members }
-        return members.flatMap { member -> [JSONMember] in
-            guard isComposite(member.name) else { return [member] }
-            switch member.value {
-            case .null: return elements(of: member.name).map { JSONMember($0.name, .null) }
-            case .object(let inner):
-                return elementMembers(
-                    of: inner.map { JSONMember("\(member.name).\($0.name)", $0.value) })
-            default: return [member]
+        var result: [JSONMember] = []
+        var spellings: [String: String] = [:]
+        for member in members {
+            for element in try elementMembers(of: member) {
+                if let earlier = spellings.updateValue(member.name, forKey: element.name) {
+                    let both = [earlier, member.name].map {
+                        $0 == element.name ? "as '\($0)'" : "in '\($0)'"
+                    }
+                    throw JSONError(
+                        "'\(element.name)' is given twice, \(both[0]) and \(both[1]). Leave out one."
+                    )
+                }
+                result.append(element)
             }
+        }
+        return result
+    }
+
+    private func elementMembers(of member: JSONMember) throws(JSONError) -> [JSONMember] {
+        guard isComposite(member.name) else { return [member] }
+        switch member.value {
+        case .null: return elements(of: member.name).map { JSONMember($0.name, .null) }
+        case .object(let inner):
+            return try elementMembers(
+                of: inner.map { JSONMember("\(member.name).\($0.name)", $0.value) })
+        default: return [member]
         }
     }
 }

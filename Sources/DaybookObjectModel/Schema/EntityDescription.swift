@@ -15,7 +15,7 @@ public struct EntityDescription: Sendable, Hashable {
     /// constraint. If one of the values is missing, the constraint does not apply.
     public var uniquenessConstraints: [[String]]
     /// The name before, for a model in which this has another: then an older store keeps what it has
-    /// under that name. It says how a store comes to this model, and is not kept in one.
+    /// under that name. It says how an older store gets to this model, and is not kept in a store.
     public var renamingIdentifier: String?
     /// Tells two versions of a model apart that say the same otherwise.
     public var versionHashModifier: String?

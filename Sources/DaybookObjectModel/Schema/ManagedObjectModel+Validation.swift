@@ -115,7 +115,7 @@ extension EntityDescription {
         }
         if seen.count > Self.propertiesMaximum {
             problems.append(
-                "'\(name)' has \(seen.count) properties, those included that it inherits; it can have "
+                "'\(name)' has \(seen.count) properties, including those that it inherits; it can have "
                     + "\(Self.propertiesMaximum).")
         }
         problems += compositeProblems(entitiesByName)
@@ -181,8 +181,8 @@ extension AttributeDescription {
         }
         if type != .codable, isSet {
             problems.append(
-                "\(subject) is of type '\(type.rawValue)' and called a set, but only coded values can be "
-                    + "sets.")
+                "\(subject) is of type '\(type.rawValue)' and declared as a set, but only coded values "
+                    + "can be sets.")
         }
         if !defaultValue.isNull, isUnique || entity.uniquenessConstraints.contains([name]) {
             problems.append(

@@ -18,7 +18,7 @@ package final class SchemaProperty: Sendable {
         case attribute(AttributeDescription)
         /// A connection to other objects.
         case relationship(RelationshipDescription, RelationshipEnd)
-        /// What was removed from the model. Rows go on having the field, which nobody is shown.
+        /// What was removed from the model. Rows go on having the field, but it is not shown.
         case removed
     }
 

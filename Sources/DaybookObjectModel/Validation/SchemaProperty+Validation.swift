@@ -105,7 +105,7 @@ struct ValueDemand: Sendable {
                 return ValueMisfit(
                     .tooLong,
                     "takes too long to compare with its pattern; a pattern without possessive "
-                        + "quantifiers, references back and look-around could be compared")
+                        + "quantifiers, back references and look-around could be compared")
             }
         }
         return nil

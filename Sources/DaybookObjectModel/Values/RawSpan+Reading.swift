@@ -240,6 +240,58 @@ extension RawSpan {
         return true
     }
 
+    /// How these bytes stand to others: negative before them, zero for the same, positive behind them. A
+    /// prefix comes before longer bytes.
+    func order(to other: RawSpan) -> Int {
+        let order = withUnsafeBytes { own in
+            other.withUnsafeBytes { other in
+                let shared = min(own.count, other.count)
+                guard shared > 0, let own = own.baseAddress, let other = other.baseAddress else {
+                    return Int32(0)
+                }
+                return memcmp(own, other, shared)
+            }
+        }
+        return order == 0 ? byteCount - other.byteCount : Int(order)
+    }
+
+    /// Whether other bytes are among these, one after the other; none are among any.
+    ///
+    /// Eight places at a time are compared with the first two of the bytes.
+    func contains(_ other: RawSpan) -> Bool {
+        guard !other.isEmpty else { return true }
+        let last = byteCount - other.byteCount
+        let second = min(1, other.byteCount - 1)
+        let firsts = UInt64(repeating: other.byte(at: 0))
+        let seconds = UInt64(repeating: other.byte(at: second))
+        var place = 0
+        while place <= last, place + second + 8 <= byteCount {
+            let differences = (word(at: place) ^ firsts) | (word(at: place + second) ^ seconds)
+            var candidates = differences.zeroBytes
+            while candidates != 0 {
+                let start = place + candidates.trailingZeroBitCount / 8
+                if hasBytes(other, at: start) { return true }
+                candidates &= candidates - 1
+            }
+            place += 8
+        }
+        while place <= last {
+            if hasBytes(other, at: place) { return true }
+            place += 1
+        }
+        return false
+    }
+
+    private func hasBytes(_ other: RawSpan, at start: Int) -> Bool {
+        let end = start + other.byteCount
+        return end <= byteCount && extracting(start..<end).hasSameBytes(as: other)
+    }
+
+    /// The eight bytes from an offset on, the first one lowest.
+    private func word(at offset: Int) -> UInt64 {
+        UInt64(littleEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    }
+
     /// Checks that there are `count` bytes at `offset`, skips them, and returns their offset.
     private func take(
         _ count: Int, at offset: inout Int
@@ -250,5 +302,18 @@ extension RawSpan {
         let range = offset..<(offset + count)
         offset += count
         return range
+    }
+}
+
+extension UInt64 {
+    /// A number all of whose bytes are the same.
+    fileprivate init(repeating byte: UInt8) {
+        self = 0x0101_0101_0101_0101 * UInt64(byte)
+    }
+
+    /// The highest bit of each byte that is zero.
+    fileprivate var zeroBytes: UInt64 {
+        let low: UInt64 = 0x7F7F_7F7F_7F7F_7F7F
+        return ~(((self & low) + low) | self | low)
     }
 }

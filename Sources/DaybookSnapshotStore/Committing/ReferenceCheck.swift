@@ -296,7 +296,7 @@ struct ReferenceCheck {
         let reason: String
         switch opposite?.relationship?.deleteRule ?? .nullify {
         case .cascade: reason = "would have to be deleted with it"
-        case .deny: reason = "forbids that it is deleted"
+        case .deny: reason = "forbids deleting it"
         case .nullify, .noAction:
             if property.slot == nil || property.relationship?.isOptional == true { return }
             reason = "cannot be without it"

@@ -91,7 +91,7 @@ enum ChunkDamage: Error, Sendable, Hashable {
         switch self {
         case .missing: "is missing"
         case .changed: "does not have the bytes of its digest"
-        case .misfit: "does not have the length that it should"
+        case .misfit: "does not have the length that it should have"
         }
     }
 }

@@ -183,7 +183,7 @@ struct DerivedValues {
         else { return }
         let value = value.normalized
         if let misfit = property.misfit(of: value) {
-            let objection = "is derived from what gives no fitting value: it \(misfit.objection)"
+            let objection = "is derived from values that do not fit: it \(misfit.objection)"
             failures.append(
                 ValidationFailure(
                     ValueMisfit(misfit.reason, objection), of: property, in: object, schema))

@@ -45,7 +45,7 @@ extension Store {
                     cursor, "but the journal ends at entry \(head)")
             }
             guard entry.digest == cursor.digest else {
-                throw StoreError.cursorLost(cursor, "which was another entry then")
+                throw StoreError.cursorLost(cursor, "which was a different entry then")
             }
             return cursor.sequence
         }

@@ -143,7 +143,7 @@ extension Store {
     ) throws -> String? {
         let head = try parts.journal.head(in: transaction)
         guard checkpoint.size <= head.rawValue else {
-            return "The journal was cut off or rolled back: the checkpoint is of "
+            return "The journal was cut off or rolled back: the checkpoint covers "
                 + "\(checkpoint.size) entries, and there are \(head)."
         }
         let root = try parts.journal.root(ofFirst: checkpoint.size, in: transaction)

@@ -271,8 +271,8 @@ struct MigrationCheck {
                 check.findings.add(
                     index, object,
                     "'\(property.name)' of \(check.schema.name(of: object)) leads to "
-                        + "\(check.schema.name(of: member.object)), which is no "
-                        + "'\(relationship.destinationName)'.")
+                        + "\(check.schema.name(of: member.object)), which is not "
+                        + "a '\(relationship.destinationName)'.")
                 return
             }
             let count = members.count

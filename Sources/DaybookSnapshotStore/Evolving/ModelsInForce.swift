@@ -94,6 +94,11 @@ final class ModelsInForce: Sendable {
         guard let found = current.property(property.number) else { return false }
         return found.isIndexed && found.isUnique == property.isUnique
             && current.derivation(of: property) == view.schema.derivation(of: property)
+            && view.schema.entities.allSatisfy { entity in
+                // An entity that was removed has left its records of what others go on with.
+                entity.property(property.number) == nil
+                    || current.entity(entity.number)?.property(property.number) != nil
+            }
     }
 }
 

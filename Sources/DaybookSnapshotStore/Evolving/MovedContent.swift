@@ -68,7 +68,7 @@ struct MovedContent {
         misfits.append(
             (
                 object,
-                "'\(name)' of \(after.name(of: object)) has \(count) objects, and can have one only."
+                "'\(name)' of \(after.name(of: object)) has \(count) objects, and can have only one."
             ))
     }
 

@@ -75,7 +75,7 @@ package struct EncodedRows: Sendable {
 }
 
 /// Gathers checked rows until they are passed on together.
-struct RowCollector {
+struct RowCollector: Sendable {
     typealias Ends = InlineArray<64, UInt16>
 
     /// With this many bytes no more rows are added, because keeping one row keeps all of them.

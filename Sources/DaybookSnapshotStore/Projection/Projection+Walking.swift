@@ -32,8 +32,16 @@ extension Projection {
         of entity: EntityNumber, in transaction: borrowing some Reading & ~Copyable,
         _ body: (ObjectID, RowLayout, RawSpan) throws -> WalkStep
     ) throws -> WalkStep {
-        let lower = StoreKey.entity(entity)
-        let upper = StoreKey.end(of: entity)
+        try walkRows(
+            from: StoreKey.entity(entity), to: StoreKey.end(of: entity), in: transaction, body)
+    }
+
+    /// Walks the rows between two keys.
+    func walkRows(
+        from lower: [UInt8], to upper: [UInt8],
+        in transaction: borrowing some Reading & ~Copyable,
+        _ body: (ObjectID, RowLayout, RawSpan) throws -> WalkStep
+    ) throws -> WalkStep {
         var step = WalkStep.proceed
         try transaction.scan(
             tables.rows, from: lower.span.bytes, to: upper.span.bytes, order: .ascending
@@ -126,24 +134,56 @@ extension Projection {
         of entity: EntityNumber, after sequence: SequenceNumber,
         in transaction: borrowing some Reading & ~Copyable
     ) throws -> [ObjectID] {
-        let lower = StoreKey.entity(entity)
-        let upper = StoreKey.end(of: entity)
         var changed: [ObjectID] = []
-        var seen: ObjectID?
-        try transaction.scan(
-            tables.versions, from: lower.span.bytes, to: upper.span.bytes, order: .ascending
-        ) { key, value in
-            var reader = KeyReader()
-            let object = try reader.object(key)
-            guard try reader.sequence(key) > sequence, seen != object else { return .proceed }
-            seen = object
-            let layout = try decoding(object) { () throws(DecodingFailure) in
-                try RowLayout(value)
-            }
-            if layout.since <= sequence { changed.append(object) }
+        try forEachReplaced(of: [entity], since: sequence, in: transaction) { object, _, _ in
+            changed.append(object)
             return .proceed
         }
         return changed
+    }
+
+    /// Passes on the objects that were there at `sequence` and have been changed or deleted since, in order,
+    /// each with its row then.
+    ///
+    /// - Complexity: O(*v*) page reads, *v* the number of versions of the entities' objects.
+    func forEachReplaced(
+        of entities: [EntityNumber], since sequence: SequenceNumber,
+        in transaction: borrowing some Reading & ~Copyable,
+        _ body: (ObjectID, RowLayout, RawSpan) throws -> WalkStep
+    ) throws {
+        var step = WalkStep.proceed
+        for entity in entities where step == .proceed {
+            let lower = StoreKey.entity(entity)
+            let upper = StoreKey.end(of: entity)
+            var seen: ObjectID?
+            try transaction.scan(
+                tables.versions, from: lower.span.bytes, to: upper.span.bytes, order: .ascending
+            ) { key, value in
+                var reader = KeyReader()
+                let object = try reader.object(key)
+                guard try reader.sequence(key) > sequence, seen != object else { return .proceed }
+                seen = object
+                let layout = try decoding(object) { () throws(DecodingFailure) in
+                    try RowLayout(value)
+                }
+                if layout.since <= sequence { step = try body(object, layout, value) }
+                return step == .proceed ? .proceed : .stop
+            }
+        }
+    }
+
+    /// Whether objects of the entities have so many versions. None of these is read.
+    func hasVersions(
+        _ count: Int, of entities: [EntityNumber], in transaction: borrowing ReadTransaction
+    ) throws -> Bool {
+        var missing = count
+        for entity in entities where missing > 0 {
+            let lower = StoreKey.entity(entity)
+            let upper = StoreKey.end(of: entity)
+            missing -= try transaction.count(
+                tables.versions, from: lower.span.bytes, to: upper.span.bytes, atMost: missing)
+        }
+        return missing <= 0
     }
 
     /// The entry, up to `sequence`, that deleted an object that no longer exists.

@@ -110,17 +110,36 @@ struct Projection: Sendable {
         in transaction: borrowing some Reading & ~Copyable,
         _ body: (RawSpan, RowLayout) throws -> R
     ) throws -> R? {
-        let current: R?? = try transaction.get(tables.rows, ObjectKey(object)) { bytes -> R? in
+        let current = try withUnchangedRow(of: object, since: sequence, in: transaction, body)
+        if let current { return current }
+        guard sequence < .latest else { return nil }
+        return try withReplacedRow(of: object, since: sequence, in: transaction, body)
+    }
+
+    /// Calls `body` with the bytes of an object's row, if that has not changed since `sequence`.
+    func withUnchangedRow<R>(
+        of object: ObjectID, since sequence: SequenceNumber,
+        in transaction: borrowing some Reading & ~Copyable,
+        _ body: (RawSpan, RowLayout) throws -> R
+    ) throws -> R? {
+        let found: R?? = try transaction.get(tables.rows, ObjectKey(object)) { bytes -> R? in
             let layout = try decoding(object) { () throws(DecodingFailure) in
                 try RowLayout(bytes)
             }
             return layout.since <= sequence ? try body(bytes, layout) : nil
         }
-        if let found = current.flatMap(\.self) { return found }
-        guard sequence < .latest else { return nil }
+        return found.flatMap(\.self)
+    }
+
+    /// Calls `body` with the bytes that an object's row had as of `sequence`, if it has changed since.
+    func withReplacedRow<R>(
+        of object: ObjectID, since sequence: SequenceNumber,
+        in transaction: borrowing some Reading & ~Copyable,
+        _ body: (RawSpan, RowLayout) throws -> R
+    ) throws -> R? {
         let key = StoreKey.object(object)
         let later = StoreKey.version(object, sequence.next)
-        let past: R?? = try transaction.seek(tables.versions, atOrAfter: later.span.bytes) {
+        let found: R?? = try transaction.seek(tables.versions, atOrAfter: later.span.bytes) {
             found, bytes -> R? in
             guard found.starts(with: key) else { return nil }
             let layout = try decoding(object) { () throws(DecodingFailure) in
@@ -129,7 +148,7 @@ struct Projection: Sendable {
             guard layout.since <= sequence else { return nil }
             return try body(bytes, layout)
         }
-        return past.flatMap(\.self)
+        return found.flatMap(\.self)
     }
 
     /// Calls `body` with the row that an object had last before an entry, by which it is not there.

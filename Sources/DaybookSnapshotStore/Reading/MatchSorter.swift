@@ -3,8 +3,8 @@ internal import Foundation
 
 /// Gathers the objects that match a query and puts them into its order, keeping no more of them than its
 /// limit needs.
-struct MatchSorter {
-    private struct Match {
+struct MatchSorter: Sendable {
+    private struct Match: Sendable {
         let object: ObjectID
         let first: Value
         /// The keys of the other sortings.
@@ -13,6 +13,10 @@ struct MatchSorter {
 
     private let query: Query
     private let projection: Projection
+    /// The sorting that decides first.
+    private let leading: Sorting?
+    /// Where its value is in rows; nil where it is not in the object's own row.
+    private var leadingPlace: RowPlace?
     private var matches: [Match] = []
     /// How many matches are wanted; nil for all.
     private let window: Int?
@@ -24,6 +28,8 @@ struct MatchSorter {
     init(_ query: Query, in projection: Projection) {
         self.query = query
         self.projection = projection
+        leading = query.sortings.first
+        leadingPlace = leading?.ownProperty.map(RowPlace.init)
         window = query.windowEnd
         let (double, isTooGreat) = (window ?? .max).multipliedReportingOverflow(by: 2)
         capacity = isTooGreat ? .max : max(double, 512)
@@ -40,16 +46,36 @@ struct MatchSorter {
     mutating func add(
         _ object: ObjectID, _ row: RowLayout, _ bytes: RawSpan, in snapshot: borrowing Snapshot
     ) throws {
-        var first = Value.null
+        guard let leading else {
+            matches.append(Match(object: object, first: .null, others: []))
+            return
+        }
+        let first: Value
+        if let slot = leadingPlace?.slot(in: object.entity, projection.schema) {
+            let value = try projection.value(slot, of: object, row, bytes)
+            first = leading.options.isEmpty ? value : leading.key(value)
+        } else {
+            first = try leading.key(of: object, in: snapshot)
+        }
+        if let last, leading.order(ofKeys: last, first) == .orderedAscending { return }
         var others: [Value] = []
-        if let sorting = query.sortings.first {
-            first = try key(sorting, object, row, bytes, in: snapshot)
-            if let last, sorting.order(ofKeys: last, first) == .orderedAscending { return }
-            for sorting in query.sortings.dropFirst() {
-                others.append(try key(sorting, object, row, bytes, in: snapshot))
-            }
+        for sorting in query.sortings.dropFirst() {
+            others.append(try key(sorting, object, row, bytes, in: snapshot))
         }
         matches.append(Match(object: object, first: first, others: others))
+        if matches.count >= capacity { prune() }
+    }
+
+    /// A sorter for more matches, without any yet, that drops those which this one would.
+    var beginning: MatchSorter {
+        var other = self
+        other.matches = []
+        return other
+    }
+
+    /// Adds what another one has gathered.
+    mutating func append(_ other: MatchSorter) {
+        matches += other.matches
         if matches.count >= capacity { prune() }
     }
 
@@ -63,9 +89,8 @@ struct MatchSorter {
         _ sorting: Sorting, _ object: ObjectID, _ row: RowLayout, _ bytes: RawSpan,
         in snapshot: borrowing Snapshot
     ) throws -> Value {
-        guard sorting.path.scope == 0, sorting.path.steps.count == 1,
-            let slot = projection.schema.entity(object.entity)?
-                .slot(of: sorting.path.steps[0].number)
+        guard let number = sorting.ownProperty,
+            let slot = projection.schema.entity(object.entity)?.slot(of: number)
         else { return try sorting.key(of: object, in: snapshot) }
         return sorting.key(try projection.value(slot, of: object, row, bytes))
     }
@@ -88,5 +113,12 @@ struct MatchSorter {
         guard let window, window > 0 else { return }
         matches = Array(sorted.prefix(window))
         if matches.count == window { last = matches.last?.first }
+    }
+}
+
+extension Sorting {
+    /// The property of the object itself whose value decides; nil for one of another object.
+    fileprivate var ownProperty: PropertyNumber? {
+        path.scope == 0 && path.steps.count == 1 ? path.steps[0].number : nil
     }
 }

@@ -7,25 +7,24 @@ internal import DaybookObjectModel
 /// cannot decide. What looks beyond the row (members, aggregates) is left to the filter itself and comes
 /// after the tests that read only the row.
 struct RowProgram {
-    private struct Step {
+    /// It holds only numbers, so that no references are counted for a row.
+    private struct Step: BitwiseCopyable {
         var kind: Kind
         /// The slot to look at.
         var slot: Int
-        /// The place in the list that goes with the kind.
-        var index: Int
         /// The next step if the test holds.
         var ifTrue: Int
         /// The next step if it does not.
         var ifFalse: Int
     }
 
-    private enum Kind {
+    private enum Kind: BitwiseCopyable {
         /// A test of one field.
-        case field
-        /// A test of the object that a stored to-one relationship leads to.
-        case reference
-        /// A filter that looks up what it needs.
-        case filter
+        case field(FieldTests.Test)
+        /// A test of the object that a stored to-one relationship leads to, by its place in the list.
+        case reference(Int)
+        /// A filter that looks up what it needs, by its place in the list.
+        case filter(Int)
     }
 
     private static let accept = -1
@@ -33,7 +32,7 @@ struct RowProgram {
 
     private var steps: [Step] = []
     private var first = accept
-    private var tests: [FieldTest] = []
+    private var tests = FieldTests()
     private var references: [ReferenceTest] = []
     private var filters: [Filter] = []
     private let entity: SchemaEntity
@@ -71,11 +70,11 @@ struct RowProgram {
             let step = steps[next]
             let holds: Bool
             switch step.kind {
-            case .field: holds = try test(step, row, bytes)
-            case .reference:
+            case .field(let test): holds = try self.holds(test, step.slot, row, bytes)
+            case .reference(let index):
                 let value = try value(step.slot, row, bytes)
-                holds = try references[step.index].holds(value, in: snapshot)
-            case .filter: holds = try filters[step.index].matches(object, in: snapshot)
+                holds = try references[index].holds(value, in: snapshot)
+            case .filter(let index): holds = try filters[index].matches(object, in: snapshot)
             }
             next = holds ? step.ifTrue : step.ifFalse
         }
@@ -83,14 +82,12 @@ struct RowProgram {
     }
 
     @inline(__always)
-    private func test(_ step: Step, _ row: RowLayout, _ bytes: RawSpan) throws -> Bool {
-        let tests = tests.span
-        guard step.slot < row.count else {
-            return try tests[step.index].holds(try value(step.slot, row, bytes))
-        }
-        let field = try row.field(step.slot, in: bytes)
-        return field.isEmpty
-            ? tests[step.index].acceptsNull : try tests[step.index].holds(bytes, field)
+    private func holds(
+        _ test: FieldTests.Test, _ slot: Int, _ row: RowLayout, _ bytes: RawSpan
+    ) throws -> Bool {
+        guard slot < row.count else { return try tests.holds(test, try value(slot, row, bytes)) }
+        let field = try row.field(slot, in: bytes)
+        return field.isEmpty ? test.acceptsNull : try tests.holds(test, bytes, field)
     }
 
     /// The value in a slot, which may be newer than the row.
@@ -130,7 +127,7 @@ struct RowProgram {
         case .comparison, .between, .membership:
             return try compile(condition: filter.withConstantOnTheRight, ifTrue, ifFalse)
         case .quantified:
-            return append(.filter, filters.indexAfterAppending(filter), ifTrue, ifFalse)
+            return append(.filter(filters.indexAfterAppending(filter)), ifTrue, ifFalse)
         }
     }
 
@@ -140,22 +137,22 @@ struct RowProgram {
         if let path = filter.leadingPath, path.scope == 0, let property = path.steps.first,
             let slot = entity.slot(of: property.number), filter.hasConstants
         {
-            if path.steps.count == 1, let test = try FieldTest(filter) {
-                return append(.field, slot: slot, tests.indexAfterAppending(test), ifTrue, ifFalse)
+            if path.steps.count == 1, let test = try tests.append(filter) {
+                return append(.field(test), slot: slot, ifTrue, ifFalse)
             }
             if property.end != nil {
                 let test = try ReferenceTest(filter.fromSecondStep)
-                return append(
-                    .reference, slot: slot, references.indexAfterAppending(test), ifTrue, ifFalse)
+                let index = references.indexAfterAppending(test)
+                return append(.reference(index), slot: slot, ifTrue, ifFalse)
             }
         }
-        return append(.filter, filters.indexAfterAppending(filter), ifTrue, ifFalse)
+        return append(.filter(filters.indexAfterAppending(filter)), ifTrue, ifFalse)
     }
 
     private mutating func append(
-        _ kind: Kind, slot: Int = 0, _ index: Int, _ ifTrue: Int, _ ifFalse: Int
+        _ kind: Kind, slot: Int = 0, _ ifTrue: Int, _ ifFalse: Int
     ) -> Int {
-        steps.append(Step(kind: kind, slot: slot, index: index, ifTrue: ifTrue, ifFalse: ifFalse))
+        steps.append(Step(kind: kind, slot: slot, ifTrue: ifTrue, ifFalse: ifFalse))
         return steps.count - 1
     }
 

@@ -16,8 +16,8 @@ extension Snapshot: FilterSource {
 extension Snapshot {
     /// The objects that match a query, in its order.
     ///
-    /// At the head an index serves the filter, and with a limit also the first sorting. Filter and order
-    /// are read from the bytes of the rows.
+    /// An index serves the filter, and with a limit also the first sorting. Filter and order are read from
+    /// the bytes of the rows.
     ///
     /// - Complexity: O(*c* log *n*) page reads, *c* the number of objects that the index yields, or
     ///   of all; with a limit, O(*l*) memory, *l* the offset and the limit.
@@ -27,8 +27,13 @@ extension Snapshot {
         if candidates == nil, let found = try fetchInIndexOrder(query) { return found }
         guard query.sortings.isEmpty else {
             var sorter = MatchSorter(query, in: projection)
-            try forEachMatch(of: query, among: candidates) { object, row, bytes in
-                try sorter.add(object, row, bytes, in: self)
+            try gather(query, among: candidates) {
+                sorter.beginning
+            } add: { part, object, row, bytes, snapshot in
+                try part.add(object, row, bytes, in: snapshot)
+                return .proceed
+            } join: { part in
+                sorter.append(part)
                 return .proceed
             }
             return sorter.found
@@ -37,10 +42,22 @@ extension Snapshot {
         let isSingle = query.entities.count == 1
         let offset = max(0, query.offset)
         var found: [ObjectID] = []
-        try forEachMatch(of: query, among: candidates, skipping: isSingle ? offset : 0) {
-            object, _, _ in
-            found.append(object)
-            return isSingle && found.count == query.limit ? .stop : .proceed
+        if isSingle, offset > 0 {
+            try forEachMatch(of: query, among: candidates, skipping: offset) { object, _, _ in
+                found.append(object)
+                return found.count == query.limit ? .stop : .proceed
+            }
+            return found
+        }
+        let limit = isSingle ? query.limit ?? .max : .max
+        try gather(query, among: candidates) {
+            [ObjectID]()
+        } add: { part, object, _, _, _ in
+            part.append(object)
+            return part.count == limit ? .stop : .proceed
+        } join: { part in
+            found += part.prefix(limit - found.count)
+            return found.count == limit ? .stop : .proceed
         }
         if isSingle { return found }
         found.sort { ($0.number, $0.entity) < ($1.number, $1.entity) }
@@ -60,8 +77,13 @@ extension Snapshot {
         if let limit = query.limit, limit <= 0 { return }
         var collected = RowCollector()
         if query.sortings.isEmpty, query.entities.count == 1 {
+            let candidates = try candidates(query)
+            if candidates == nil, isLatest, query.limit == nil, query.offset <= 0 {
+                return try gatherRows(of: query, body)
+            }
             var passed = 0
-            try forEachMatch(of: query, skipping: max(0, query.offset)) { object, layout, bytes in
+            try forEachMatch(of: query, among: candidates, skipping: max(0, query.offset)) {
+                object, layout, bytes in
                 passed += 1
                 try collect(object, layout, bytes, in: &collected, body)
                 return passed == query.limit ? .stop : .proceed
@@ -75,6 +97,24 @@ extension Snapshot {
             }
         }
         if !collected.isEmpty { try body(collected.take()) }
+    }
+
+    /// The same where all objects of an entity are walked, and all matches are wanted.
+    private func gatherRows(of query: Query, _ body: (EncodedRows) throws -> Void) throws {
+        try gather(query, among: nil) {
+            (rows: [EncodedRows](), collected: RowCollector())
+        } add: { part, object, layout, bytes, snapshot in
+            if !part.collected.isEmpty, !part.collected.hasRoom(for: object) {
+                part.rows.append(part.collected.take())
+            }
+            try part.collected.append(object, layout, bytes, in: snapshot.projection)
+            return .proceed
+        } join: { part in
+            var part = part
+            for rows in part.rows { try body(rows) }
+            if !part.collected.isEmpty { try body(part.collected.take()) }
+            return .proceed
+        }
     }
 
     /// Adds a row to those gathered, which are passed on first when the row is no neighbour of
@@ -97,8 +137,13 @@ extension Snapshot {
                     of: entity, atMost: end - count, in: transaction)
             }
         } else {
-            try forEachMatch(of: query) { _, _, _ in
-                count += 1
+            try gather(query, among: candidates(query)) {
+                0
+            } add: { part, _, _, _, _ in
+                part += 1
+                return part >= end ? .stop : .proceed
+            } join: { part in
+                count += part
                 return count >= end ? .stop : .proceed
             }
         }
@@ -112,12 +157,18 @@ extension Snapshot {
     ///
     /// All objects with the same value are gathered, so that the other sortings can arrange them.
     private func fetchInIndexOrder(_ query: Query) throws -> [ObjectID]? {
-        guard isLatest, let window = query.windowEnd, let first = query.sortings.first,
+        guard let window = query.windowEnd, let first = query.sortings.first,
             first.options.isEmpty, first.path.scope == 0, first.path.steps.count == 1,
             let property = first.path.steps.first, property.isIndexed,
             !property.isUnique || property.attribute?.isOptional == false,
-            try models.hasIndex(of: property, in: transaction)
+            let index = try index(of: property)
         else { return nil }
+        let order: ScanOrder = first.isAscending ? .ascending : .descending
+        if isLatest, query.asksForAll, query.sortings.count == 1,
+            let found = try fetchAllInIndexOrder(query, property, order, window)
+        {
+            return found
+        }
         var programs: [EntityNumber: RowProgram] = [:]
         for number in query.entities {
             guard let entity = schema.entity(number) else { continue }
@@ -127,13 +178,12 @@ extension Snapshot {
         var sorter = MatchSorter(query, in: projection)
         var found = 0
         var group: [UInt8] = []
-        try projection.scanIndex(
-            from: lower, to: StoreKey.end(of: lower) ?? [],
-            order: first.isAscending ? .ascending : .descending, in: transaction
-        ) { value, object in
+        try scan(
+            index, from: lower, to: StoreKey.end(of: lower) ?? [], order: order
+        ) { value, object, age in
             if found >= window, !value.hasSameBytes(as: group.span.bytes) { return .stop }
             guard let program = programs[object.entity] else { return .proceed }
-            try projection.withRow(of: object, at: sequence, in: transaction) { bytes, row in
+            try withRow(of: object, age) { bytes, row in
                 guard try accepts(object, row, bytes, program) else { return }
                 try sorter.add(object, row, bytes, in: self)
                 found += 1
@@ -143,20 +193,44 @@ extension Snapshot {
         }
         return sorter.found
     }
+
+    /// The first objects in the order of an index, of which no row is read; nil where the index does not know
+    /// the whole order.
+    private func fetchAllInIndexOrder(
+        _ query: Query, _ property: SchemaProperty, _ order: ScanOrder, _ window: Int
+    ) throws -> [ObjectID]? {
+        let entities = Set(query.entities)
+        let lower = StoreKey.index(property.number)
+        var found: [ObjectID] = []
+        // Objects with the same value are in the order of their numbers.
+        var group: (value: [UInt8], start: Int) = ([], 0)
+        var isWhole = true
+        try projection.scanIndex(
+            from: lower, to: StoreKey.end(of: lower) ?? [], order: order, in: transaction
+        ) { value, object in
+            guard entities.contains(object.entity) else { return .proceed }
+            guard value.byteCount < 4 + StoreLayout.indexedBytesLimit else {
+                isWhole = false
+                return .stop
+            }
+            if !value.hasSameBytes(as: group.value.span.bytes) {
+                found[group.start...].sort { ($0.number, $0.entity) < ($1.number, $1.entity) }
+                if found.count >= window { return .stop }
+                group = (value.array, found.count)
+            }
+            found.append(object)
+            return .proceed
+        }
+        guard isWhole else { return nil }
+        found[group.start...].sort { ($0.number, $0.entity) < ($1.number, $1.entity) }
+        return Array(found.dropFirst(max(0, query.offset)).prefix(query.limit ?? .max))
+    }
 }
 
 extension Query {
     /// Whether all objects of the entities match.
     var asksForAll: Bool {
         if case .constant(true) = filter { true } else { false }
-    }
-
-    /// How many objects must be found to satisfy limit and offset.
-    var windowEnd: Int? {
-        limit.map { limit in
-            let (end, isTooGreat) = max(0, offset).addingReportingOverflow(max(0, limit))
-            return isTooGreat ? .max : end
-        }
     }
 }
 
@@ -203,12 +277,18 @@ extension Projection {
         try transaction.scan(
             tables.index, from: lower.span.bytes, to: upper.span.bytes, order: order
         ) { key, _ in
-            let valueEnd = key.byteCount - StoreKey.objectSize
-            var reader = KeyReader(at: valueEnd)
-            let object = try reader.object(key)
-            let orderedEnd = min(valueEnd, 4 + StoreLayout.indexedBytesLimit)
-            return try body(key.extracting(first: orderedEnd), object) == .proceed
-                ? .proceed : .stop
+            try Self.withParts(ofIndexKey: key, body) == .proceed ? .proceed : .stop
         }
+    }
+
+    /// Calls `body` with the ordered part of the value in the key of an index record, and the object.
+    static func withParts<R>(
+        ofIndexKey key: RawSpan, _ body: (_ value: RawSpan, ObjectID) throws -> R
+    ) throws -> R {
+        let valueEnd = key.byteCount - StoreKey.objectSize
+        var reader = KeyReader(at: valueEnd)
+        let object = try reader.object(key)
+        let orderedEnd = min(valueEnd, 4 + StoreLayout.indexedBytesLimit)
+        return try body(key.extracting(first: orderedEnd), object)
     }
 }

@@ -4,8 +4,7 @@ internal import DaybookObjectModel
 extension Snapshot {
     /// Passes the objects that match a query to `body`, each with its row.
     ///
-    /// At the head an index serves the filter; in the past, objects are found by their connections or by
-    /// walking all of them. Objects of one entity come in the order of their numbers, those of several
+    /// An index or connections serve the filter, or all objects are walked. Objects of one entity come in the order of their numbers, those of several
     /// entity by entity. `body` may stop the walk.
     ///
     /// - Parameters:
@@ -87,11 +86,11 @@ extension Snapshot {
             return try projection.referrers(
                 to: object, property.number, at: sequence, in: transaction)
         case .index(let property, let ranges):
-            guard isLatest, try models.hasIndex(of: property, in: transaction) else { return nil }
+            guard let index = try index(of: property) else { return nil }
             var objects: [ObjectID] = []
             for range in ranges {
                 let (lower, upper) = StoreKey.bounds(of: range, property.number)
-                try projection.scanIndex(from: lower, to: upper, in: transaction) { _, object in
+                try scan(index, from: lower, to: upper) { _, object, _ in
                     objects.append(object)
                     return .proceed
                 }
@@ -130,7 +129,7 @@ extension Snapshot {
         switch FilterPlan(condition).access {
         case .scan: isServed = false
         case .index(let property, _):
-            isServed = try isLatest && models.hasIndex(of: property, in: transaction)
+            isServed = try index(of: property) != nil
         default: isServed = true
         }
         if !isServed, try hasMore(than: Self.manyObjects, of: destination.family) { return nil }

@@ -15,9 +15,12 @@ package struct Snapshot: ~Copyable {
     let sequence: SequenceNumber
     let projection: Projection
     let models: ModelsInForce
+    let journal: Journal
+    /// What is known of indexes as of the past.
+    let past: PastIndexes
     let transaction: ReadTransaction
 
-    /// Whether this is the newest state; indexes exist only for it.
+    /// Whether this is the newest state.
     var isLatest: Bool { sequence == .latest }
 
     /// The model.
@@ -96,7 +99,8 @@ extension Store {
             try body(
                 Snapshot(
                     sequence: try resolve(sequence, in: transaction), projection: parts.projection,
-                    models: models, transaction: transaction.shared()))
+                    models: models, journal: parts.journal,
+                    past: pastIndexes, transaction: transaction.shared()))
         }
     }
 
@@ -111,7 +115,8 @@ extension Store {
             return try body(
                 Snapshot(
                     sequence: try resolve(last, in: transaction), projection: parts.projection,
-                    models: models, transaction: transaction.shared()), last)
+                    models: models, journal: parts.journal,
+                    past: pastIndexes, transaction: transaction.shared()), last)
         }
     }
 

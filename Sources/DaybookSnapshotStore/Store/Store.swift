@@ -34,6 +34,7 @@ package final class Store: Sendable {
     let stage: ModelStage?
     let numbers = ObjectNumbers()
     let feed = CommitFeed()
+    let pastIndexes = PastIndexes()
     private let environment: Mutex<Environment?>
 
     init(

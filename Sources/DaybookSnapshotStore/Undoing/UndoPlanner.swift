@@ -62,7 +62,7 @@ struct UndoPlanner {
         let name = range.sentenceStart
         if plan.policy == .refuse, !plan.obstacles.isEmpty {
             return .undoBlocked(
-                "\(name) cannot be undone, because later entries touched the same. Undo those as "
+                "\(name) cannot be undone, because later entries touched the same values. Undo those as "
                     + "well, or choose to keep or to overwrite what they made.", plan.obstacles)
         }
         guard isEmpty else { return nil }

@@ -84,7 +84,9 @@ struct DataCheck {
             done += 1
             if done % 256 == 0 { progress(Double(done) / Double(count)) }
             guard let key = ChunkTable.key(bytes) else {
-                add("chunks", "A record of the table 'chunks' has a key that none of it can have.")
+                add(
+                    "chunks",
+                    "A record of the table 'chunks' has a key that no record of it can have.")
                 return .proceed
             }
             if value.byteCount > ChunkTree.chunkBytes {

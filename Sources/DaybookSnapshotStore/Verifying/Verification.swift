@@ -66,18 +66,18 @@ struct Verification {
                 try compare(with: scratch, in: transaction, progress)
             } else {
                 report.gaps.append(
-                    "The tables were not compared with the journal, which can be followed to entry "
-                        + "\(folded) only.")
+                    "The tables were not compared with the journal, which can be followed only to "
+                        + "entry \(folded).")
                 try checkDecoding(in: transaction)
             }
         } catch let failure as ScratchStore.Failure {
             // Earlier findings stay, and the account has already shown that something is wrong.
             if isSoundSoFar {
-                report.add(.projection, "tables", "The tables are not what the journal gives.")
+                report.add(.projection, "tables", "The tables do not follow from the journal.")
             }
             report.gaps.append(
-                "The tables were not compared with the journal record by record, because there is "
-                    + "no temporary store: \(failure.message) Set TMPDIR to a folder with room, and "
+                "The tables were not compared with the journal record by record, because no temporary "
+                    + "store could be made: \(failure.message) Set TMPDIR to a folder with room, and "
                     + "verify again.")
         }
     }

@@ -322,7 +322,7 @@ def standing():
     """Each verdict has its words."""
     for name, title, words in [
         ("atlas", "Verified", "None of the first"),
-        ("unsigned", "signature was not checked", "Anybody may have written"),
+        ("unsigned", "signature was not checked", "Anyone may have written"),
         ("ledger", "truncation is not excluded", "checkpoint kept elsewhere"),
         ("foreign", "Not verified", "are not those of the checkpoint"),
     ]:

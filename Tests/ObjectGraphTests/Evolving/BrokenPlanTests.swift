@@ -115,7 +115,7 @@ import Testing
 
         #expect(error.code == .modelMismatch)
         #expect(
-            error.message.contains("none of the plan 'Plan', which has 'LibraryV2', 'LibraryV3'"))
+            error.message.contains("not in the plan 'Plan', which has 'LibraryV2', 'LibraryV3'"))
         #expect(error.details.contains("'LibraryV2': 'Person.lastName' is not in the store."))
         #expect(try file.head() == 2)
     }

@@ -145,24 +145,83 @@ import Testing
         try Self.close(container)
     }
 
-    @Test func `a context in the past says that it asks no index`() throws {
+    @Test func `a context in the past tells what it asks beside the index`() throws {
         let container = try PersistentContainer(
             url, managedObjectModel: Self.model(indexed: true))
-        try Self.change(container) { context, _ in
-            let request = FetchRequest<ManagedObject>(
-                entityName: "Team", where: Condition("name ==[cd] 'ea'"))
-            try context.fetch(request).first?.setValue("z", forKey: "name")
+        let moment = try container.persistentStoreCoordinator.persistentStores[0].head()
+        // One more is renamed to and fro, so that there are versions enough.
+        for name in ["z", "Éa", "z", "Éa", "z", "Éa", "z", "Éa", "z"] {
+            for changed in ["Éa", "c"] {
+                try Self.change(container) { context, _ in
+                    let teams = try context.fetch(FetchRequest<ManagedObject>(entityName: "Team"))
+                    let old = changed == "c" ? ["c", "y"] : ["Éa", "z"]
+                    for team in teams
+                    where old.contains(team.value(forKey: "name") as? String ?? "") {
+                        let isFirst = changed == "c"
+                        let new = name == "z" ? "y" : "c"
+                        team.setValue(isFirst ? new : name, forKey: "name")
+                    }
+                }
+            }
         }
-        let past = try container.context(at: .sequence(SequenceNumber(2)))
+        let past = try container.context(at: .sequence(moment))
+        let head = try container.persistentStoreCoordinator.persistentStores[0].head()
+        let near = try container.context(at: .sequence(head.previous))
         let present = container.newBackgroundContext()
+        let condition = "name ==[cd] 'EA'"
 
+        let explanation = try explain("Team", condition, in: past)
+        #expect(explanation.hasPrefix("index of 'key', 1 range for "))
         #expect(
-            try explain("Team", "name ==[cd] 'EA'", in: past)
-                == "all objects are read: the index of 'key' has only what is there now")
-        #expect(try found("Team", "name ==[cd] 'EA'", "name", in: past) == ["Éa"])
+            explanation.hasSuffix(
+                "; as of entry \(moment), with what 2 changed objects had then, found in all versions"
+            ))
         #expect(
-            try explain("Team", "name ==[cd] 'EA'", in: present).hasPrefix("index of 'key'"))
-        #expect(try found("Team", "name ==[cd] 'EA'", "name", in: present) == [])
+            try explain("Team", condition, in: near).hasSuffix(
+                "; as of entry \(head.previous), with what 1 changed object had then, found in the "
+                    + "entries since"))
+        #expect(
+            try explain("Person", "team.\(condition)", in: past).hasSuffix(
+                "; as of entry \(moment), with what 2 changed objects had then, found in all versions"
+            ))
+        #expect(try found("Team", condition, "name", in: past) == ["Éa"])
+        #expect(try explain("Team", condition, in: present).hasPrefix("index of 'key'"))
+        #expect(try !explain("Team", condition, in: present).contains("as of"))
+        #expect(try found("Team", condition, "name", in: present) == [])
+        try Self.close(container)
+    }
+
+    @Test(arguments: [
+        "team.name == 'Eb'", "ANY team.people.nick == 'xEb'", "team.people.@count > 1",
+    ])
+    func `a context with pending changes says that it reads everything for related objects`(
+        condition: String
+    ) throws {
+        let container = try PersistentContainer(
+            url, managedObjectModel: Self.model(indexed: true))
+        let context = container.newBackgroundContext()
+        let everything =
+            "all objects are read: the request looks at related objects, and these have "
+            + "pending changes"
+        let before = try explain("Person", condition, in: context)
+        try context.performAndWait {
+            let team = try context.fetch(FetchRequest<ManagedObject>(entityName: "Team")).first
+            team?.setValue("other", forKey: "name")
+        }
+
+        #expect(before != everything)
+        #expect(try explain("Person", condition, in: context) == everything)
+        #expect(
+            try explain("Team", "name == 'Eb'", in: context)
+                .hasPrefix("index of 'name', 1 range for "))
+        try context.performAndWait {
+            var stored = FetchRequest<ManagedObject>(
+                entityName: "Person", where: Condition(condition))
+            stored.includesPendingChanges = false
+            #expect(try context.explain(stored) == before)
+            _ = try context.save()
+        }
+        #expect(try explain("Person", condition, in: context) == before)
         try Self.close(container)
     }
 

@@ -56,7 +56,7 @@ import Testing
             ),
             (
                 "+300000-01-01T00:00:00Z",
-                "'+300000-01-01T00:00:00Z' is too far away to be counted in microseconds."
+                "'+300000-01-01T00:00:00Z' is too far in the past or the future to be counted in microseconds."
             ),
         ])
     func `a text that is not a time is refused with a reason`(text: String, message: String) {

@@ -36,11 +36,11 @@ import Testing
                 "\"\\x\"",
                 "line 1, column 2: This escape has no meaning; a backslash is written '\\\\'."
             ),
-            ("\"\\ud800\"", "line 1, column 2: Half of a surrogate pair means no character."),
-            ("\"\\udc00\"", "line 1, column 2: Half of a surrogate pair means no character."),
+            ("\"\\ud800\"", "line 1, column 2: Half of a surrogate pair is not a character."),
+            ("\"\\udc00\"", "line 1, column 2: Half of a surrogate pair is not a character."),
             (
                 "\"\\ud800\\u0041\"",
-                "line 1, column 2: Half of a surrogate pair means no character."
+                "line 1, column 2: Half of a surrogate pair is not a character."
             ),
             ("\"\\u12\"", "line 1, column 4: four hexadecimal digits was expected, not '1'."),
         ])

@@ -41,6 +41,10 @@ import Testing
                 "The text that begins here does not end; a closing ' is missing."
             ),
             ("(age == 1", 10, "')' was expected, not the end."),
+            ("fi\u{301}rst == 'A'", 3, "'\u{301}' has no meaning in a predicate."),
+            ("\u{436}\u{301} == 'A'", 1, "'\u{436}\u{301}' has no meaning in a predicate."),
+            ("age == 1\u{301}", 9, "'\u{301}' has no meaning in a predicate."),
+            ("firstName == 'A'\u{301}", 17, "'\u{301}' has no meaning in a predicate."),
             ("age == 1 firstName", 10, "AND, OR or the end was expected, not 'firstName'."),
             ("age == ", 8, "A property or a constant was expected, not the end."),
             (
@@ -54,7 +58,7 @@ import Testing
             (
                 "tags.word == 'a'", 1,
                 "'tags.word' leads to many objects; write ANY, ALL or NONE before the comparison, or "
-                    + "'@count' behind the path."
+                    + "'@count' after the path."
             ),
             ("ANY firstName == 'a'", 5, "ANY needs a path through a to-many relationship."),
             (
@@ -174,6 +178,28 @@ import Testing
         #expect(
             try constant("badge == '\(badge.lowercased())'")
                 == UUID(uuidString: badge).map { .uuid($0) })
+    }
+
+    @Test(
+        arguments: [
+            "\u{301}", "\u{301}a", "a\u{301}", "\\\u{301}", "\"\u{301}", "'\u{301}", "\n\u{301}",
+            "\r\n", "a\u{301}\u{302}\u{200D}", "\u{200D}\u{1F469}", "\u{FE0F}",
+        ])
+    func `a text may begin with an accent, or have one after a quotation mark or a backslash`(
+        text: String
+    ) throws {
+        let company = try Company()
+        let filter = try company.filter("firstName == %@", nil, [.string(text)])
+
+        let again = try company.filter(filter.text(in: company.schema))
+
+        guard case .comparison(let comparison) = again,
+            case .string(let read)? = comparison.right.constant
+        else {
+            Issue.record("\(again)")
+            return
+        }
+        #expect(Array(read.unicodeScalars) == Array(text.unicodeScalars))
     }
 
     @Test(arguments: UInt64(1)...12)

@@ -49,8 +49,8 @@ import Testing
             error?.problems == [
                 "'Thing.a' is unique and merged by 'sum': what two sides merge to may belong to "
                     + "another object. Leave out one of the two.",
-                "'Thing.b' is transient and merged by 'maximum', but nobody else ever sees its "
-                    + "values.",
+                "'Thing.b' is transient and merged by 'maximum', but its values are never "
+                    + "saved.",
                 "A uniqueness constraint of 'Thing' names 'c', which is merged by 'minimum': what "
                     + "two sides merge to may belong to another object. Leave out one of the two.",
             ])
@@ -106,7 +106,7 @@ import Testing
         }
         #expect(
             error?.problems == [
-                "'Thing.a' is of type 'string' and called a set, but only coded values can be sets."
+                "'Thing.a' is of type 'string' and declared as a set, but only coded values can be sets."
             ])
     }
 

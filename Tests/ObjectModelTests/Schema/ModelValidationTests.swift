@@ -181,7 +181,7 @@ import Testing
 
         #expect(
             error?.problems == [
-                "'B' has 65536 properties, those included that it inherits; it can have 65535."
+                "'B' has 65536 properties, including those that it inherits; it can have 65535."
             ])
         try model(65_535).validate()
     }

@@ -39,6 +39,30 @@ struct OlderProgramTests {
         _ = evolving
     }
 
+    @Test func `an older program finds the objects of a subentity that was removed since`() throws {
+        let parent = entity("Person", [attribute("name", indexed: true)])
+        let evolving = try Evolving(
+            parent, entity("Guest", under: "Person", [attribute("seat", .int64)]))
+        let old = evolving.store
+        let ada = try old.add("Guest", ["name": .string("Ada")])
+        let moment = try old.head()
+        let eve = try old.add("Person", ["name": .string("Ada")])
+
+        try evolving.open(parent)
+
+        for name in ["Person", "Guest"] {
+            let expected = name == "Guest" ? [ada] : [ada, eve]
+            #expect(try old.found(name, "name == 'Ada'") == expected)
+            let entity = try #require(old.schema.entity(named: name))
+            let property = try #require(entity.property(named: "name"))
+            let first = Query(entity, sortings: [Sorting(FilterPath([property]))], limit: 1)
+            #expect(try old.read { try $0.fetch(first) } == [ada])
+            #expect(try old.read(at: moment) { try $0.fetch(first) } == [ada])
+            #expect(try old.read { try $0.indexUse(of: property) } == IndexUse.none)
+        }
+        #expect(try evolving.store.found("Person", "name == 'Ada'") == [eve])
+    }
+
     @Test func `an older program updates and deletes what has more than it knows`() throws {
         let (evolving, old, new) = try rolling()
         let ada = try new.add("Human", ["title": .string("Ada"), "rank": .int(1)])

@@ -173,7 +173,7 @@ import Testing
         #expect(error.details.first == "To make 'A.bs' to-one: 12 objects do not fit.")
         #expect(
             error.failures.first?.message
-                == "'bs' of A/4 has 3 objects, and can have one only.")
+                == "'bs' of A/4 has 3 objects, and can have only one.")
         #expect(try evolving.store.head() == head)
     }
 
@@ -193,7 +193,7 @@ import Testing
         #expect(error.code == .validation)
         #expect(
             error.failures.map(\.message) == [
-                "'as' of B/1 has 2 objects, and can have one only."
+                "'as' of B/1 has 2 objects, and can have only one."
             ])
     }
 

@@ -41,7 +41,7 @@ import Testing
         (".", "error: The private key '.' cannot be read: Is a directory.\n"),
         (
             "/dev/zero",
-            "error: The private key '/dev/zero' is not a text of reasonable length.\n"
+            "error: The private key '/dev/zero' is not text of a reasonable length.\n"
         ),
     ])
     func `a file that cannot be read is told in the system's words`(

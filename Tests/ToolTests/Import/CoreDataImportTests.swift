@@ -89,7 +89,7 @@ import Testing
         #expect(
             result.talk == """
                 2 deleted objects are in the history only; the source keeps nothing of them.
-                1 transaction has become no entry, because later ones set the same values.
+                1 transaction has no entry of its own, because later ones set the same values.
 
                 """)
         let entries = try (2...6).map {
@@ -230,8 +230,8 @@ import Testing
         #expect(
             result.talk == """
                 error: 'old.sqlite' does not fit the model.
-                  'Tag.place' is a composite attribute: in which columns Core Data keeps its elements \
-                is not known here. Leave it out of the model, import with '--ignore-unknown', and add \
+                  'Tag.place' is a composite attribute: how Core Data keeps its elements is not known \
+                here. Leave it out of the model, import with '--ignore-unknown', and add \
                 it to the new store with 'daybook migrate'.
 
                 """)
@@ -282,12 +282,12 @@ import Testing
         ),
         (
             "UPDATE ZTAG SET Z_ENT = 2 WHERE Z_PK = 1",
-            "Table ZTAG, row 1: Z_ENT is the number of no entity with objects."
+            "Table ZTAG, row 1: Z_ENT is not the number of an entity with objects."
         ),
         (
             "UPDATE ZPARTY SET ZTITLE = 'Chief', ZTITLE1 = NULL WHERE Z_PK = 3",
             "Table ZPARTY, row 3: ZTITLE has a value, which belongs to another entity: several declare "
-                + "a property of that name, and which column is whose cannot be told."
+                + "a property of that name, and it is not clear which column belongs to which."
         ),
         (
             "INSERT INTO Z_4TAGS VALUES (2, 55, 3)",
@@ -299,13 +299,13 @@ import Testing
         ),
         (
             "UPDATE ZPARTY SET ZPHOTO = x'0341' WHERE Z_PK = 2",
-            "Table ZPARTY, row 2: 'Person.photo' does not begin as values do that may stand in files; "
-                + "leave out its '--external'."
+            "Table ZPARTY, row 2: 'Person.photo' does not begin as the values of an attribute that "
+                + "allows external storage; leave out its '--external'."
         ),
         (
             "UPDATE ZPARTY SET ZPHOTO = CAST(x'02' || '../../../../../etc/passwd' AS BLOB) "
                 + "WHERE Z_PK = 2",
-            "Table ZPARTY, row 2: 'Person.photo' names no file as Core Data does."
+            "Table ZPARTY, row 2: 'Person.photo' does not name a file as Core Data does."
         ),
     ])
     func `a row that does not fit is told by its table and its number`(
@@ -326,16 +326,16 @@ import Testing
     @Test(arguments: [
         (
             "UPDATE ACHANGE SET ZTRANSACTIONID = 99 WHERE Z_PK = 5",
-            "Table ACHANGE, row 5: ZTRANSACTIONID leads to no row of table ATRANSACTION."
+            "Table ACHANGE, row 5: ZTRANSACTIONID does not lead to a row of table ATRANSACTION."
         ),
         (
             "UPDATE ACHANGE SET ZCHANGETYPE = 7 WHERE Z_PK = 5",
-            "Table ACHANGE, row 5: It names no object, or is no insert, update or delete."
+            "Table ACHANGE, row 5: It does not name an object, or is not an insert, update or delete."
         ),
         (
             "UPDATE ATRANSACTION SET ZTIMESTAMP = 'soon' WHERE Z_PK = 15;"
                 + "DELETE FROM ACHANGE WHERE ZTRANSACTIONID = 15",
-            "Table ATRANSACTION, row 15: ZTIMESTAMP is no time."
+            "Table ATRANSACTION, row 15: ZTIMESTAMP is not a time."
         ),
         (
             "UPDATE ACHANGE SET ZCHANGETYPE = 2 WHERE Z_PK = 9",

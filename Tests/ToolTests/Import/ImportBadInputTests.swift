@@ -149,7 +149,7 @@ import Testing
             input: Data((lines[0..<3] + lines[2...]).joined(separator: [0x0a])))
 
         #expect(result.status == 2)
-        #expect(result.talk.hasPrefix("error: line 4, sequence: entry 3 stands here again"))
+        #expect(result.talk.hasPrefix("error: line 4, sequence: entry 3 comes again or too late"))
     }
 
     @Test func `an object of an earlier import that nothing tells from others is named`() throws {

@@ -317,7 +317,7 @@ import Testing
         #expect(first.status == 0)
         #expect(
             first.text
-                == "The folder stands for 3 entries, before for 0. Tiles written: 1. "
+                == "The folder covers 3 entries, 0 before. Tiles written: 1. "
                 + "Bundles written: 1.\n")
         #expect(second.status == 0)
         #expect(second.text.contains(#""size":4,"previousSize":3,"tiles":1,"bundles":1"#))

@@ -81,7 +81,7 @@ import Testing
         let result = try verify("second.checkpoint")
 
         #expect(result.status == 1)
-        #expect(result.text.contains("the checkpoint is of 4 entries, and there are 3."))
+        #expect(result.text.contains("the checkpoint covers 4 entries, and there are 3."))
     }
 
     @Test func `a store that was put back and written on is found`() throws {
@@ -135,7 +135,7 @@ import Testing
         let alone = try library.run(["verify", "library.daybook", "--key", "public.key"])
 
         #expect(taken.status == 0)
-        #expect(taken.talk.contains("Anybody may have written the checkpoint"))
+        #expect(taken.talk.contains("Anyone may have written the checkpoint"))
         #expect(refused.status == 2)
         #expect(alone.status == 2)
     }
@@ -185,7 +185,7 @@ import Testing
         ])
 
         #expect(result.status == 2)
-        #expect(result.talk.contains("Entry 4 is not among the 3 of the checkpoint."))
+        #expect(result.talk.contains("Entry 4 is not among the 3 entries of the checkpoint."))
     }
 
     @Test(arguments: ["private.key", "2.garbage", "missing.file"])

@@ -164,7 +164,7 @@ import Testing
         #expect(result.status == 0)
         #expect(
             result.lines.last?.hasSuffix(
-                "Tags, cursors, the store's identifier and what else is kept beside the journal "
-                    + "are in no checkpoint.") == true, "\(result.text)")
+                "Tags, cursors, the store's identifier and whatever else is kept beside the "
+                    + "journal are in no checkpoint.") == true, "\(result.text)")
     }
 }

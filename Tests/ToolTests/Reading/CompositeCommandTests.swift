@@ -65,6 +65,66 @@ import Testing
             ])
     }
 
+    private static let givenTwice = [
+        (#"{"home":{"city":"Bonn"},"home.city":"Oslo"}"#, "in 'home' and as 'home.city'"),
+        (#"{"home.city":"Oslo","home":{"city":"Bonn"}}"#, "as 'home.city' and in 'home'"),
+        (#"{"home.city":"Oslo","home":null}"#, "as 'home.city' and in 'home'"),
+    ]
+
+    @Test(arguments: givenTwice)
+    func `a recorded line that gives an element twice is refused`(
+        values: String, spellings: String
+    ) throws {
+        let message = "'home.city' is given twice, \(spellings). Leave out one."
+        let lines = [
+            #"{"op":"insert","entity":"Person","values":\#(values)}"#,
+            #"{"op":"update","object":"Person/1","values":\#(values)}"#,
+            #"{"op":"delete","entity":"Person","match":\#(values)}"#,
+        ]
+
+        for line in lines {
+            let result = try run(["record", "people.daybook"], input: "\n" + line + "\n")
+            #expect(result.status == 2)
+            #expect(result.talk == "error: line 2: \(message)\n")
+        }
+        #expect(try fetch().count == 2)
+    }
+
+    @Test func `elements of a composite attribute in another are not given twice either`() throws {
+        let result = try run(
+            ["record", "people.daybook"],
+            input: """
+                {"op":"insert","entity":"Person","values":{"home":{"place":{"latitude":1},\
+                "place.latitude":2}}}
+
+                """)
+
+        #expect(result.status == 2)
+        #expect(
+            result.talk == """
+                error: line 1: 'home.place.latitude' is given twice, in 'home.place' and as \
+                'home.place.latitude'. Leave out one.
+
+                """)
+    }
+
+    @Test(arguments: givenTwice)
+    func `an imported event that gives an element twice is refused`(
+        values: String, spellings: String
+    ) throws {
+        let event = #"{"before":null,"after":\#(values),"op":"c","source":{"table":"Person"}}"#
+
+        let result = try run(
+            ["import", "people.daybook", "--format", "debezium"], input: "\n" + event + "\n")
+
+        #expect(result.status == 2)
+        #expect(
+            result.talk.contains(
+                "line 2: 'home.city' is given twice, \(spellings). Leave out one."),
+            "\(result.talk)")
+        #expect(try fetch().count == 2)
+    }
+
     @Test func `elements are asked for and sorted by, also through a relationship`() throws {
         #expect(try fetch("--where", "home.city == 'Rome'").count == 1)
         #expect(try fetch("--where", "host.home.city == 'Basel'").count == 1)

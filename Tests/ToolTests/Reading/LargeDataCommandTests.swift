@@ -211,6 +211,71 @@ import Testing
         #expect(try run(["log", "album"]).text == head)
     }
 
+    private func makeLinks() throws {
+        try makeFiles()
+        let links = [
+            ("out.bin", "../outside.bin"), ("way", ".."), ("host", "/etc/hostname"),
+            ("loop", "loop"), ("near.bin", "small.bin"), ("pipe.bin", "pipe"),
+        ]
+        for (name, target) in links {
+            try FileManager.default.createSymbolicLink(
+                atPath: folder.path("photos/\(name)"), withDestinationPath: target)
+        }
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path("album of links"), withDestinationPath: "photos")
+        try #require(mkfifo(folder.path("photos/pipe"), 0o600) == 0)
+    }
+
+    @Test(
+        arguments: ["out.bin", "way/outside.bin", "host", "loop", "near.bin/../../outside.bin"],
+        ["photos", "album of links"])
+    func `no link leads out of the folder of files`(name: String, files: String) throws {
+        try makeLinks()
+        let head = try run(["log", "album"]).text
+
+        let result = try record(
+            #"{"op":"insert","entity":"Photo","values":{"image":{"file":"\#(name)"}}}"#,
+            "--files", files)
+
+        #expect(result.status == 2)
+        #expect(result.talk.hasPrefix("error: line 1: 'image' is wrong: "), "\(result.talk)")
+        #expect(try run(["log", "album"]).text == head)
+    }
+
+    @Test func `links within the folder of files are followed, and so is the folder itself`() throws
+    {
+        try makeLinks()
+
+        let result = try record(
+            #"{"op":"insert","entity":"Photo","values":{"image":{"file":"near.bin"}}}"#,
+            "--files", "album of links")
+
+        #expect(result.status == 0, "\(result.talk)")
+        #expect(try run(["data", "album", "Photo/3.image"]).output == Self.small)
+    }
+
+    @Test(arguments: ["pipe", "pipe.bin"])
+    func `a pipe in the folder of files is refused at once, and not waited for`(
+        name: String
+    ) throws {
+        try makeLinks()
+        let line = #"{"op":"insert","entity":"Photo","values":{"image":{"file":"\#(name)"}}}"#
+
+        // Nobody ever writes into the pipe: a program that opens it is ended after a minute.
+        let result = try Tool.shell(
+            """
+            cd '\(folder.url.path)' && echo '\(line)' |
+                timeout -k 5 60 "$DAYBOOK" record album --files photos
+            """)
+
+        #expect(result.status == 2)
+        #expect(
+            result.talk == """
+                error: line 1: 'image' is wrong: '\(name)' is not a regular file.
+
+                """)
+    }
+
     @Test func `no file is read unless a folder is named`() throws {
         try makeFiles()
 

@@ -12,12 +12,15 @@ import FoundationXML
         "a", "a8", "b", "b'", "f", "c", "c1", "c'", "c''", "h", "h'", "k", "k'", "d", "e", "f'",
         "g",
         "g'", "v", "r", "j", "i", "i'", "n", "l", "t", "t'", "t''",
+        "w", "w'", "w''",
     ]
     /// The work of Daybook alone, and that of Daybook and one other.
-    private static let own = ["v", "r", "j", "l", "t'", "t''"]
+    private static let own = ["v", "r", "j", "l", "t'", "t''", "w''"]
     private static let withLMDB = ["k", "k'"]
-    private static let withSQLite = ["i", "i'", "n", "t"]
-    private static let once = (1...11).map { "q\($0)" } + ["o", "p", "m", "x", "y"]
+    private static let withSQLite = ["i", "i'", "n", "t", "w", "w'"]
+    private static let once =
+        (1...11).map { "q\($0)" } + ["s", "u", "uc", "u'", "u'c", "u''", "u''c", "z", "z'"]
+        + ["o", "p", "m", "x", "y"]
 
     /// Who does some work, Daybook first.
     private static func contenders(_ workload: String) -> [String] {

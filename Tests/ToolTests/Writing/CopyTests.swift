@@ -83,7 +83,7 @@ import Testing
         let result = try library.run(["backup", "library.daybook", "copy.daybook"])
 
         #expect(result.status == 3)
-        #expect(result.talk.hasPrefix("error: The copy is not sound, and nothing is left of it."))
+        #expect(result.talk.hasPrefix("error: The copy is not sound, and was removed."))
         #expect(result.talk.contains("Entry 2"))
         #expect(try files.isEmpty)
     }

@@ -23,16 +23,9 @@ final class SQLiteContender: Contender {
     private var objectCount = 0
 
     init(in folder: URL) throws {
-        let path = folder.appendingPathComponent("contacts.sqlite").path
-        var opened: OpaquePointer?
-        let status = sqlite3_open_v2(
-            path, &opened,
-            SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nil)
-        guard status == SQLITE_OK else {
-            throw PeerFailure("sqlite3_open_v2", String(cString: sqlite3_errstr(status)))
-        }
+        let opened = try Self.open(
+            folder.appendingPathComponent("contacts.sqlite"), flags: SQLITE_OPEN_CREATE)
         database = opened
-        try Self.execute(Self.settings, opened)
         try Self.execute(String(decoding: PackageResources.contacts_sql, as: UTF8.self), opened)
         begin = try Self.prepare("BEGIN IMMEDIATE", opened)
         beginReading = try Self.prepare("BEGIN", opened)
@@ -260,7 +253,7 @@ final class SQLiteContender: Contender {
         return statement
     }
 
-    private static func execute(_ text: String, _ database: OpaquePointer?) throws {
+    static func execute(_ text: String, _ database: OpaquePointer?) throws {
         guard sqlite3_exec(database, text, nil, nil, nil) == SQLITE_OK else {
             throw PeerFailure(text, String(cString: sqlite3_errmsg(database)))
         }
@@ -303,10 +296,16 @@ extension SQLiteContender: Migrates {
     }
 
     private static func open(_ folder: URL) throws -> OpaquePointer? {
-        let path = folder.appendingPathComponent("contacts.sqlite").path
+        try open(folder.appendingPathComponent("contacts.sqlite"), flags: 0)
+    }
+}
+
+extension SQLiteContender {
+    /// Opens a file with the settings of every measurement.
+    static func open(_ file: URL, flags: Int32) throws -> OpaquePointer? {
         var opened: OpaquePointer?
         let status = sqlite3_open_v2(
-            path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
+            file.path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | flags, nil)
         guard status == SQLITE_OK else {
             throw PeerFailure("sqlite3_open_v2", String(cString: sqlite3_errstr(status)))
         }

@@ -58,6 +58,64 @@ final class DaybookStaff: Questioned {
         return try context.performAndWait { try answer(question, turn, in: context) }
     }
 
+    /// Answers a question as of an entry.
+    func answer(_ question: Question, turn: Int, at moment: SequenceNumber) throws -> Int {
+        guard let context = try container?.context(at: .sequence(moment)) else { return 0 }
+        return try context.performAndWait { try answer(question, turn, in: context) }
+    }
+
+    /// Answers a question in a context with so many changed people, and in a child of it.
+    ///
+    /// - Returns: The seconds that the answer takes in each.
+    func answerOverPending(
+        _ question: Question, turn: Int, changes: Int
+    ) throws -> (context: Double, child: Double) {
+        guard let context = container?.newBackgroundContext() else { return (0, 0) }
+        return try context.performAndWait {
+            var request = FetchRequest<Worker>()
+            request.offset = turn
+            request.limit = changes
+            for worker in changes > 0 ? try context.fetch(request) : [] { worker.salary += 1 }
+            let own = try Stopwatch.seconds { _ = try answer(question, turn, in: context) }
+            let child = ManagedObjectContext(parent: context)
+            let childs = try child.performAndWait {
+                try Stopwatch.seconds { _ = try answer(question, turn, in: child) }
+            }
+            return (own, childs)
+        }
+    }
+
+    /// The last entry.
+    func head() throws -> SequenceNumber {
+        try container?.persistentStoreCoordinator.persistentStores[0].head() ?? .zero
+    }
+
+    /// Saves one change.
+    func changeRemark(_ index: Int) throws {
+        guard let context = container?.newBackgroundContext() else { return }
+        try context.performAndWait {
+            var request = FetchRequest<Worker>(where: \.number == index)
+            request.limit = 1
+            try context.fetch(request).first?.remark += "."
+            try context.save()
+        }
+    }
+
+    /// Gives every tenth person a badge that nobody had, in entries of a hundred each.
+    func changeBadges() throws {
+        guard let context = container?.newBackgroundContext() else { return }
+        try context.performAndWait {
+            for first in stride(from: 0, to: staff.count, by: 1_000) {
+                let range = \Worker.number >= first && \Worker.number < first + 1_000
+                for worker in try context.fetch(FetchRequest<Worker>(where: range))
+                where worker.number % 10 == 0 {
+                    worker.badge = "C\(worker.number)"
+                }
+                try context.save()
+            }
+        }
+    }
+
     private func answer(
         _ question: Question, _ turn: Int, in context: ManagedObjectContext
     ) throws -> Int {
@@ -86,7 +144,7 @@ final class DaybookStaff: Questioned {
             request.offset = staff.count / 2
             request.limit = 50
         case .sum:
-            return try context.fetch(request).reduce(0) { $0 + $1.age }
+            return try context.fetch(.sum(\Worker.age))
         case .count:
             return try context.count(FetchRequest<Worker>(where: \Worker.age < 30))
         case .members:

@@ -119,7 +119,7 @@ extension Operation.Target {
         case (nil, nil, let conditions?):
             guard let entity else {
                 throw LineProblem(
-                    "'entity' is missing: 'match' needs to know among which objects to look, as in "
+                    "'entity' is missing: 'match' needs to know which objects to look among, as in "
                         + "\"entity\":\"Country\".")
             }
             self = .match(entity: entity, conditions: conditions)

@@ -9,7 +9,7 @@ extension Recorder {
     func set(_ values: [JSONMember], of object: ManagedObject, _ line: Int) throws {
         guard !values.isEmpty else { return }
         let entity = try entity(named: object.objectID.entityName)
-        for member in entity.elementMembers(of: values) {
+        for member in try elementMembers(values, of: entity) {
             let property = try property(named: member.name, of: entity)
             trace.record(property, of: object, line: line)
             if let attribute = property.attribute {
@@ -31,6 +31,17 @@ extension Recorder {
                 let destinations = try destinations(member.value, of: property)
                 object.setRelatedObjects(destinations, forKey: property.name)
             }
+        }
+    }
+
+    /// Members with the elements of composite attributes named by their paths.
+    func elementMembers(
+        _ members: [JSONMember], of entity: SchemaEntity
+    ) throws -> [JSONMember] {
+        do {
+            return try entity.elementMembers(of: members)
+        } catch {
+            throw LineProblem(error.message)
         }
     }
 

@@ -105,7 +105,7 @@ final class Recorder {
             let names = entity.family.compactMap { schema.entity($0) }
                 .filter { !$0.isAbstract }.map(\.name)
             throw LineProblem(
-                "'\(entity.name)' is abstract, so nothing of it can be inserted; there is "
+                "'\(entity.name)' is abstract, so no object of it can be inserted; there is "
                     + "\(Operation.list(names)).")
         }
         let object = context.insertNewObject(forEntityName: entity.name)
@@ -251,7 +251,7 @@ final class Recorder {
             throw LineProblem("'match' is empty: at least one attribute was expected.")
         }
         var match = ObjectMatcher.Match(entity: entity)
-        for member in entity.elementMembers(of: members) {
+        for member in try elementMembers(members, of: entity) {
             let property = try property(named: member.name, of: entity)
             if let attribute = property.attribute {
                 guard property.isPersistent else {

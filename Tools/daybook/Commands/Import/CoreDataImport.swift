@@ -42,8 +42,8 @@ struct CoreDataImport {
         if result.emptyCount > 0 {
             try console.talk(
                 result.emptyCount == 1
-                    ? "1 transaction has become no entry, because later ones set the same values."
-                    : "\(result.emptyCount) transactions have become no entries, because later ones "
+                    ? "1 transaction has no entry of its own, because later ones set the same values."
+                    : "\(result.emptyCount) transactions have no entries of their own, because later ones "
                         + "set the same values.")
         }
     }

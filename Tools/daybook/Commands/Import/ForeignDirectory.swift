@@ -55,7 +55,7 @@ struct ForeignDirectory {
             else {
                 throw ToolError.usage(
                     "'--key \(name)=\(attribute)' names no unique attribute of '\(name)'. "
-                        + "Only by such a one are objects told apart.")
+                        + "Objects can be told apart only by a unique attribute.")
             }
             for number in entity.family { keys[number] = property }
         }

@@ -4,18 +4,18 @@ import DaybookAudit
 struct StreamArguments {
     private let keys = RepeatedOption(
         "--key", "ENTITY=ATTRIBUTE", .assignment,
-        "Of a stream: the unique attribute that identifies the objects of this entity.")
+        "For a stream: the unique attribute that identifies the objects of this entity.")
     private let tables = RepeatedOption(
         "--table", "TABLE=ENTITY", .assignment,
-        "Of a stream: the entity of this table of the source.")
+        "For a stream: the entity of this table of the source.")
     private let ignoresUnknown = Flag(
         "--ignore-unknown",
-        "Of a stream or of Core Data: skip unknown columns and members.")
+        "For a stream or Core Data: skip unknown columns and members.")
     private let ignoresBefore = Flag(
         "--ignore-before",
-        "Of a stream: import even if the old values of the input differ from the store's.")
+        "For a stream: import even if the old values of the input differ from the store's.")
     private let skipsRepeated = Flag(
-        "--skip-repeated", "Of a stream: skip events at or before a position already reached.")
+        "--skip-repeated", "For a stream: skip events at or before a position already reached.")
 
     var all: [any Argument] { [keys, tables, ignoresBefore, skipsRepeated, ignoresUnknown] }
     /// Those that have no meaning for the store of Core Data.
@@ -48,12 +48,12 @@ struct StreamArguments {
 struct CoreDataArguments {
     private let model = Option(
         "--model", short: "-m", "MODEL", .path,
-        "Of Core Data: the model, as JSON; '-' reads standard input.")
+        "For Core Data: the model, as JSON; '-' reads standard input.")
     private let external = RepeatedOption(
         "--external", "ENTITY.ATTRIBUTE", .name,
-        "Of Core Data: an attribute that allows external storage.")
+        "For Core Data: an attribute that allows external storage.")
     private let leavesOutHistory = Flag(
-        "--without-history", "Of Core Data: import only the present state, as one entry.")
+        "--without-history", "For Core Data: import only the present state, as one entry.")
 
     var all: [any Argument] { [model, external, leavesOutHistory] }
 
@@ -77,18 +77,18 @@ struct CoreDataArguments {
 /// The arguments of `import` for tables.
 struct TableArguments {
     private let entity = Option(
-        "--entity", short: "-e", "ENTITY", .name, "Of a table: the entity of its rows.")
+        "--entity", short: "-e", "ENTITY", .name, "For a table: the entity of its rows.")
     private let paths = RepeatedOption(
         "--map", "COLUMN=PROPERTY", .mapping,
-        "Of a table: the property of this column, or RELATIONSHIP.ATTRIBUTE.")
+        "For a table: the property of this column, or RELATIONSHIP.ATTRIBUTE.")
     private let skipped = RepeatedOption(
-        "--skip", "COLUMN", .text, "Of a table: leave out this column.")
+        "--skip", "COLUMN", .text, "For a table: leave out this column.")
     private let null = Option(
-        "--null", "TEXT", .text, "Of a table: the text that stands for no value.")
+        "--null", "TEXT", .text, "For a table: the text that stands for no value.")
     private let batch = Option(
-        "--batch", "N", .countFromOne, "Of a table: make an entry of each N rows.")
+        "--batch", "N", .countFromOne, "For a table: make an entry of each N rows.")
     private let skipsRefused = Flag(
-        "--skip-refused", "Of a table: save the rows that are not refused.")
+        "--skip-refused", "For a table: save the rows that are not refused.")
 
     var all: [any Argument] { [entity, paths, skipped, null, batch, skipsRefused] }
 

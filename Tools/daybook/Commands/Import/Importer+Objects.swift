@@ -158,7 +158,7 @@ extension Importer {
     ) throws -> (attributes: [JSONMember], relationships: [JSONMember]) {
         var attributes: [JSONMember] = []
         var relationships: [JSONMember] = []
-        for member in entity.elementMembers(of: row)
+        for member in try recorder.elementMembers(row, of: entity)
         where member.name != DebeziumFormat.identifier {
             guard let property = entity.property(named: member.name) else {
                 guard !options.ignoresUnknown else { continue }
@@ -178,9 +178,11 @@ extension Importer {
     }
 
     /// The attributes of a new object that the event omits because they are null.
-    private func nulls(_ event: ForeignEvent, _ entity: SchemaEntity) -> [JSONMember] {
+    private func nulls(
+        _ event: ForeignEvent, _ entity: SchemaEntity
+    ) throws -> [JSONMember] {
         guard event.operation == .insert, event.isWhole else { return [] }
-        let after = entity.elementMembers(of: event.after ?? [])
+        let after = try recorder.elementMembers(event.after ?? [], of: entity)
         return entity.properties.filter { property in
             property.isPersistent && !property.isDerived && property.attribute?.isOptional == true
                 && after.first(named: property.name) == nil

@@ -81,8 +81,8 @@ final class Importer {
             guard case .string(let text) = value, let position = ForeignPosition(text: text) else {
                 throw ToolError(
                     .unreadable,
-                    "What the store keeps as '\(name)' is no place in a stream; whoever has set it "
-                        + "must take it away.")
+                    "What the store keeps as '\(name)' is not a place in a stream. Remove it with "
+                        + "the program that set it.")
             }
             kept[String(name.dropFirst(Self.prefix.count))] = position
         }

@@ -47,10 +47,10 @@ struct StreamImport {
     private func tellPassedOver(_ importer: Importer) throws {
         for (table, position, count) in importer.passages {
             let events = count == 1 ? "1 event" : "\(count) events"
-            let (stand, were) = count == 1 ? ("stands", "was") : ("stand", "were")
+            let were = count == 1 ? "was" : "were"
             try console.warn(
-                "\(events) of '\(table.name)' in '\(table.stream)' \(stand) at or before \(position), "
-                    + "up to which this table was imported, and \(were) passed over.")
+                "\(events) of '\(table.name)' in '\(table.stream)' at or before \(position) \(were) "
+                    + "passed over: this table was imported up to there.")
         }
         let count = importer.repeated
         guard count > 0 else { return }

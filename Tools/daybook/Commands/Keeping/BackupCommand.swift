@@ -68,7 +68,7 @@ private struct StoreCopying {
     static let endings: [CommandDeclaration.Ending] = [
         .init(.success, "The copy is there and sound."),
         .init(.usage, "Wrong usage, or the file exists already."),
-        .init(.unreadable, "The store is unreadable or damaged, and so would be its copy."),
+        .init(.unreadable, "The store is unreadable or damaged, and its copy would be, too."),
     ]
 
     let isCompacting: Bool
@@ -88,18 +88,18 @@ private struct StoreCopying {
     private func verified(_ draft: String, _ console: Console) throws -> VerificationOutcome {
         switch try VerificationProcess.run(on: draft, console) {
         case .refused(let code):
-            throw ToolError(code, "The copy cannot be verified, and nothing is left of it.")
+            throw ToolError(code, "The copy cannot be verified, and was removed.")
         case .checked(let outcome):
             guard outcome.code != .unverifiable else {
                 throw ToolError(
                     .unverifiable,
-                    "The copy could not be checked as a whole, and nothing is left of it. Try again.",
+                    "The copy could not be checked as a whole, and was removed. Try again.",
                     details: outcome.gaps)
             }
             guard outcome.code == .success else {
                 throw ToolError(
                     .unreadable,
-                    "The copy is not sound, and nothing is left of it. Run 'daybook verify' to "
+                    "The copy is not sound, and was removed. Run 'daybook verify' to "
                         + "see whether the store itself is damaged.",
                     details: outcome.findings.map { "\($0.place): \($0.message)" } + outcome.gaps)
             }

@@ -65,8 +65,8 @@ struct ExportCommand: Command {
                 a keyed hash replaces them, the same for the same value. From the first entry on
                 in which a value is left out, digests are left out, too, because a value with
                 few possible forms could be found by trying. A checkpoint, a proof or the digest
-                of a later entry still makes that possible; so keep those from readers of such
-                exports.
+                of a later entry still makes that possible; so do not give those to readers of
+                such exports.
                 """,
             arguments: [store, form, first, last] + filters.all
                 + [cursor, secrecy, secret, hidden, source, host, checkpoint, key, file],
@@ -143,7 +143,7 @@ struct ExportCommand: Command {
     private func confidentiality(_ arguments: ParsedArguments) throws -> Confidentiality {
         let properties = Set(arguments[hidden])
         guard arguments[secret] == nil || arguments[secrecy] == .hash else {
-            throw ToolError.usage("'--secret' goes with '--confidential hash' only.")
+            throw ToolError.usage("'--secret' goes only with '--confidential hash'.")
         }
         guard properties.isEmpty || arguments[secrecy] != .show else {
             throw ToolError.usage(
@@ -161,8 +161,8 @@ struct ExportCommand: Command {
             let secret = try TextFile.data(path, "secret")
             guard secret.count >= 16 else {
                 throw ToolError.usage(
-                    "The secret '\(path)' is too short: 16 bytes are the least, "
-                        + "as 'head -c 32 /dev/urandom' makes them.")
+                    "The secret '\(path)' is too short: it needs at least 16 "
+                        + "bytes, such as those that 'head -c 32 /dev/urandom' makes.")
             }
             return Confidentiality(.hash(secret: Array(secret)), properties: properties)
         }

@@ -77,13 +77,13 @@ struct VerifyCommand: Command {
             throw ToolError.usage("Add '--key FILE' with the public key.")
         }
         try console.talk(
-            "Anybody may have written the checkpoint: add '--key' to check who signed it.")
+            "Anyone may have written the checkpoint: add '--key' to check who signed it.")
         return try Checkpoint(note.text)
     }
 
     private static let truncation =
-        "Truncation is not excluded: that the last entries were not cut off can be told only by a "
-        + "checkpoint kept elsewhere ('--checkpoint')."
+        "Truncation is not excluded: only a checkpoint kept elsewhere ('--checkpoint') can show "
+        + "that the last entries were not cut off."
 
     private func print(
         _ outcome: VerificationOutcome, _ checkpoint: Checkpoint?, _ console: Console
@@ -145,7 +145,7 @@ struct VerifyCommand: Command {
         guard outcome.flaw == nil else { return }
         try console.print(
             "The journal goes on from the checkpoint of \(checkpoint.size) entries: none of "
-                + "those was changed or cut off. Tags, cursors, the store's identifier and what "
+                + "those was changed or cut off. Tags, cursors, the store's identifier and whatever "
                 + "else is kept beside the journal are in no checkpoint.")
     }
 }

@@ -15,6 +15,6 @@ enum WholeEntries: String, CaseIterable, Sendable {
         guard let first = names.first else { return }
         throw ToolError.usage(
             "Whole entries hold the values of confidential properties, such as \(first). "
-                + "Say '--confidential show' if whoever gets them may read those.")
+                + "Say '--confidential show' if those who get them may read the values.")
     }
 }

@@ -52,7 +52,7 @@ struct CheckpointCommand: Command {
         let checkpoint = try store.checkpoint(origin: key.verifierKey.name, at: sequence)
         let older = try arguments[previous].map { try earlier($0, key.verifierKey, in: store) }
         if let older, older.size > checkpoint.size {
-            throw ToolError.usage("The earlier checkpoint is of more entries than this one.")
+            throw ToolError.usage("The earlier checkpoint covers more entries than this one.")
         }
         var note = checkpoint.note
         try note.sign(with: key)

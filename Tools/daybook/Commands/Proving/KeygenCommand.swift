@@ -46,7 +46,7 @@ struct KeygenCommand: Command {
             try console.flush()
         } catch is OutputClosed {
             throw ToolError.usage(
-                "Nobody reads the public key, so no key was made. Send it to a file.")
+                "The public key could not be printed, so no key was made. Send it to a file.")
         }
     }
 }

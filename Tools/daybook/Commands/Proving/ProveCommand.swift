@@ -45,7 +45,7 @@ struct ProveCommand: Command {
         }
         guard sequence > .zero, sequence.rawValue <= checkpoint.size else {
             throw ToolError.usage(
-                "Entry \(sequence) is not among the \(checkpoint.size) of the checkpoint. "
+                "Entry \(sequence) is not among the \(checkpoint.size) entries of the checkpoint. "
                     + "Sign a newer one.")
         }
         let proof = try EntryProof(

@@ -73,7 +73,7 @@ struct TilesCommand: Command {
     private func print(_ summary: TilesExport.Summary, _ console: Console) throws {
         if console.format == .text {
             try console.print(
-                "The folder stands for \(summary.size) entries, before for \(summary.previousSize). "
+                "The folder covers \(summary.size) entries, \(summary.previousSize) before. "
                     + "Tiles written: \(summary.tiles). Bundles written: \(summary.bundles).")
             if summary.singleEntries > 0 {
                 try console.print(

@@ -73,7 +73,7 @@ struct CursorsCommand: Command {
                 table.append([
                     .init(cursor.name, .name), .init(String(cursor.sequence.rawValue)),
                     .init(behind.map { String($0) } ?? "?"),
-                    isLost ? .init("of another journal; set it again", .removed) : "",
+                    isLost ? .init("belongs to another journal; set it again", .removed) : "",
                 ])
             }
         }

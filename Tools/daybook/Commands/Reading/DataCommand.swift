@@ -57,9 +57,9 @@ struct DataCommand: Command {
             guard try snapshot.exists(object) else { return nil }
             return try snapshot.value(of: property, in: object)
         }
-        guard let value else { throw ToolError.usage("There is no '\(name.objectText)' then.") }
+        guard let value else { throw ToolError.usage("There was no '\(name.objectText)' then.") }
         guard let data = value.bytes(in: store) else {
-            throw ToolError.usage("'\(name.objectText).\(wanted)' has no value then.")
+            throw ToolError.usage("'\(name.objectText).\(wanted)' had no value then.")
         }
         try write(data, to: arguments[file], console)
         return .success

@@ -43,7 +43,7 @@ struct DiffCommand: Command {
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let form = arguments[form] ?? .text
         guard form == .text || (console.format == .text && !arguments[summary]) else {
-            throw ToolError.usage("'--format' goes neither with '--output' nor with '--stat'.")
+            throw ToolError.usage("'--format' cannot be combined with '--output' or '--stat'.")
         }
         let store = try StoreReading.open(arguments[store])
         let schema = store.schema

@@ -78,7 +78,7 @@ struct FetchCommand: Command {
     ) throws -> Store {
         guard isThen else { return store }
         guard let sequence else {
-            throw ToolError.usage("'--then' says with which model '--at' reads, so give both.")
+            throw ToolError.usage("'--then' says which model '--at' reads with, so give both.")
         }
         return try store.withModel(at: sequence)
     }

@@ -32,8 +32,8 @@ struct LogCommand: Command {
         CommandDeclaration(
             "log", in: .read, summary: "List the entries of the journal, newest first.",
             discussion: """
-                Of several authors, entities or objects one must match; all other filters must
-                match, too. --since and --until compare a time with the time at which an entry
+                If several authors, entities or objects are given, one must match; all other
+                filters must match, too. --since and --until compare a time with the time at which an entry
                 happened, if its author gave it, or else with its recording time.
 
                 With --output json or jsonl each entry is as 'export' writes it, with all
@@ -105,7 +105,7 @@ struct LogCommand: Command {
 
     private func checkFollowing(_ arguments: ParsedArguments, _ console: Console) throws {
         guard arguments[until] == nil, arguments[range]?.last == nil else {
-            throw ToolError.usage("'--follow' has no last entry: leave out where the list ends.")
+            throw ToolError.usage("'--follow' has no last entry: leave out the end of the list.")
         }
         try JournalFollower.check(console)
     }

@@ -12,7 +12,7 @@ struct MigrateCommand: Command {
         "--rename", "OLD=NEW", .text,
         "An entity or property that has another name: Person=Employee, or Employee.name=title.")
     private let defersIndexes = Flag(
-        "--defer-indexes", "Build new indexes later: by 'migrate' once more without this.")
+        "--defer-indexes", "Build new indexes later, when 'migrate' runs without this.")
     private let isDry = Flag(
         "--dry-run", short: "-n", "Show the steps without taking them.")
     private let author = Option("--author", short: "-a", "A", .text, "The author of the entry.")
@@ -30,7 +30,7 @@ struct MigrateCommand: Command {
                 queries read all objects until 'daybook migrate' without it, or a program that
                 opens the store, has built them; other programs save meanwhile.
 
-                What was renamed is told by --rename, or by "renamingIdentifier" in the model.
+                Name what was renamed with --rename, or with "renamingIdentifier" in the model.
                 Anything else that has another name is removed and added: removed values stay in
                 the journal, and 'daybook undo' of the entry brings them back.
 

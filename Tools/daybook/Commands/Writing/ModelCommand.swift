@@ -29,7 +29,7 @@ struct ModelCommand: Command {
                 With '--diff OLD' the steps that lead from one model to the other are printed, as
                 'daybook migrate' would take them. Both may be model files or stores.
 
-                With '--from' the model comes from Xcode. What a model of Daybook cannot say is left
+                With '--from' the model comes from Xcode. What a Daybook model cannot express is left
                 out, and each such thing is named on standard error: fetched properties, some derived
                 attributes, fetch requests, indexes of several properties. Names that a model cannot
                 have are all reported at once, and nothing is printed.

@@ -9,7 +9,8 @@ struct RecordCommand: Command {
     private let note = Option(
         "--note", "N", .text, "The note of saves that have none.")
     private let files = Option(
-        "--files", "FOLDER", .path, "Where the files are that values name; without it none is read."
+        "--files", "FOLDER", .path,
+        "The folder of the files that values name; without it, no file is read."
     )
 
     var declaration: CommandDeclaration {

@@ -50,7 +50,7 @@ struct TagCommand: Command {
         let store = try Store.open(at: arguments[store])
         if arguments[delete] {
             guard arguments[entry] == nil else {
-                throw ToolError.usage("'--delete' takes a name only, and no entry.")
+                throw ToolError.usage("'--delete' takes only a name, and no entry.")
             }
             let tag = try store.removeTag(named: name)
             try report(tag, "The tag '\(name)' is taken from entry \(tag.sequence).", on: console)

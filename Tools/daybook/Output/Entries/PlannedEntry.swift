@@ -56,7 +56,7 @@ struct PlannedEntry {
         let result = try store.commit(request)
         guard let sequence = result.sequence, let digest = result.digest else {
             throw ToolError(
-                .conflict, "Somebody else has just saved the same, so nothing was left to save.")
+                .conflict, "The same has just been saved elsewhere, so nothing was left to save.")
         }
         if console.format == .text {
             let count = result.changes.count

@@ -18,7 +18,7 @@ enum TextFile {
     static func read(_ path: String, _ what: String) throws -> String {
         let bytes = try bytes(path, what, upTo: textMaximum + 1)
         guard bytes.count <= textMaximum, let text = String(validating: bytes, as: UTF8.self)
-        else { throw ToolError.usage("The \(what) '\(path)' is not a text of reasonable length.") }
+        else { throw ToolError.usage("The \(what) '\(path)' is not text of a reasonable length.") }
         return text
     }
 

@@ -1,79 +1,75 @@
 import Foundation
 
-/// A condition on one value, decided on its canonical bytes wherever these suffice.
+/// Conditions on single values, each decided on the value's canonical bytes wherever these suffice.
 ///
 /// What the bytes cannot decide (a text that has to be folded, a number in another form) is decoded and
 /// given to the filter itself, so that both always agree.
 ///
-/// It is a class so that it is not copied for every row.
-package final class FieldTest: Sendable {
-    private let form: Form
-    private let filter: Filter
-    /// Whether null meets the condition.
-    package let acceptsNull: Bool
-
-    fileprivate enum Form: Sendable {
-        /// Only the decoded value decides.
-        case value
-        /// Null, and nothing else.
-        case null
-        /// An integer within bounds.
-        case integer(Int64, Int64)
-        /// A floating-point number within bounds.
-        case double(Double, Double)
-        /// A date within bounds, in seconds.
-        case date(Double, Double)
-        /// One value, byte by byte.
-        case same([UInt8])
-        /// One of several values, byte by byte.
-        case oneOf(EncodedValues)
-        /// A text in one of several orders to another.
-        case order(TextOrder, [UInt8])
-        /// A text with another in a part of it.
-        case text(TextPart, [UInt8], TextOptions)
+/// A test itself is only numbers, so that trying it on every row counts no references.
+package struct FieldTests: Sendable {
+    /// One of the tests.
+    package struct Test: Sendable, BitwiseCopyable {
+        /// Whether null meets the condition.
+        package let acceptsNull: Bool
+        fileprivate let form: Form
+        /// The filter that decides where bytes do not.
+        fileprivate let filter: Int
     }
 
-    /// The test for a condition on one property of the object at hand; nil for any other filter.
+    /// The bytes of the constants of all tests.
+    private var constants: [UInt8] = []
+    private var sets: [EncodedValues] = []
+    private var filters: [Filter] = []
+
+    /// No tests.
+    package init() {}
+
+    /// Adds the test for a condition on one property of the object at hand.
     ///
     /// - Parameter filter: A comparison, a range or a membership whose other values are constants.
+    /// - Returns: The test; nil for any other filter.
     /// - Throws: ``QueryError`` when a pattern cannot be tried.
-    package init?(_ filter: Filter) throws {
+    package mutating func append(_ filter: Filter) throws -> Test? {
+        let form: Form
         switch filter {
         case .comparison(let comparison):
             guard comparison.left.property != nil, let constant = comparison.right.constant else {
                 return nil
             }
-            form = Form(comparison.operator, constant, comparison.options)
+            form = self.form(comparison.operator, constant, comparison.options)
         case .between(let expression, .constant(let least), .constant(let greatest)):
             guard expression.property != nil else { return nil }
             form = Form(from: least, to: greatest)
         case .membership(let expression, let values, let options):
             guard expression.property != nil else { return nil }
-            form = options.isEmpty ? EncodedValues(values).map { .oneOf($0) } ?? .value : .value
+            form = self.form(values, options)
         default: return nil
         }
-        self.filter = filter
-        acceptsNull = try filter.holdsForNothing
+        let acceptsNull = try filter.holdsForNothing
+        filters.append(filter)
+        return Test(acceptsNull: acceptsNull, form: form, filter: filters.count - 1)
     }
 
-    /// Whether a value meets the condition.
+    /// Whether a value meets the condition of a test.
     ///
     /// - Throws: ``QueryError`` when a pattern takes too long.
-    package func holds(_ value: Value) throws -> Bool {
-        try filter.matches(only: value)
+    package func holds(_ test: Test, _ value: Value) throws -> Bool {
+        try filters[test.filter].matches(only: value)
     }
 
-    /// Whether the value in a range of bytes meets the condition.
+    /// Whether the value in a range of bytes meets the condition of a test.
     ///
     /// - Parameters:
+    ///   - test: The test.
     ///   - row: The bytes.
     ///   - field: Where the value is; not empty, and within the bytes.
-    /// - Returns: What ``holds(_:)`` says of the decoded value.
+    /// - Returns: What the test says of the decoded value.
     /// - Throws: ``DecodingFailure`` for bytes that are no value; ``QueryError`` when a pattern takes
     ///   too long.
-    package func holds(_ row: RawSpan, _ field: EncodedField) throws -> Bool {
+    @inline(__always)
+    package func holds(_ test: Test, _ row: RawSpan, _ field: EncodedField) throws -> Bool {
         let tag = row.byte(at: field.start)
-        switch form {
+        switch test.form {
         case .null: return tag == ValueTag.null
         case .integer(let least, let greatest) where tag == ValueTag.int:
             var offset = field.start + 1
@@ -87,29 +83,76 @@ package final class FieldTest: Sendable {
             let seconds = try row.number(in: field)
             guard !seconds.isNaN else { break }
             return seconds >= least && seconds <= greatest
-        case .same(let bytes) where tag == bytes[0]:
-            return row.isSame(field, as: bytes)
-        case .oneOf(let values) where values.decides(tag):
-            return values.contains(row, field)
+        default: return try holdsOtherwise(test, tag, row, field)
+        }
+        return try holds(test, try row.value(at: field))
+    }
+
+    @inline(never)
+    private func holdsOtherwise(
+        _ test: Test, _ tag: UInt8, _ row: RawSpan, _ field: EncodedField
+    ) throws -> Bool {
+        let constants = constants.span.bytes
+        switch test.form {
+        case .same(let constantTag, let bytes) where tag == constantTag:
+            return row.isSame(field, as: constants.extracting(bytes.start..<bytes.end))
+        case .oneOf(let index) where sets[index].decides(tag):
+            return sets[index].contains(row, field)
         case .order(let orders, let bytes) where tag == ValueTag.string:
-            return orders.contains(row.order(try row.text(in: field), bytes))
+            let other = constants.extracting(bytes.start..<bytes.end)
+            return orders.contains(row.order(try row.text(in: field), other))
         case .text(let part, let bytes, let options) where tag == ValueTag.string:
             let text = try row.text(in: field)
-            if options.isEmpty { return part.isSame(row, text, as: bytes) }
+            let other = constants.extracting(bytes.start..<bytes.end)
+            if options.isEmpty { return part.isSame(row, text, as: other) }
             guard row.isASCII(text.start..<text.end) else { break }
             return options.contains(.caseInsensitive)
-                ? part.isSameInLowerCase(row, text, as: bytes)
-                : part.isSame(row, text, as: bytes)
+                ? part.isSameInLowerCase(row, text, as: other)
+                : part.isSame(row, text, as: other)
         default: break
         }
-        return try holds(try row.value(at: field))
+        return try holds(test, try row.value(at: field))
     }
-}
 
-extension FieldTest.Form {
+    // MARK: - Making
+
+    fileprivate enum Form: Sendable, BitwiseCopyable {
+        /// Only the decoded value decides.
+        case value
+        /// Null, and nothing else.
+        case null
+        /// An integer within bounds.
+        case integer(Int64, Int64)
+        /// A floating-point number within bounds.
+        case double(Double, Double)
+        /// A date within bounds, in seconds.
+        case date(Double, Double)
+        /// One value with this tag, byte by byte.
+        case same(UInt8, EncodedField)
+        /// One of several values, byte by byte.
+        case oneOf(Int)
+        /// A text in one of several orders to another.
+        case order(TextOrder, EncodedField)
+        /// A text with another in a part of it.
+        case text(TextPart, EncodedField, TextOptions)
+    }
+
+    private mutating func keep(_ bytes: some Sequence<UInt8>) -> EncodedField {
+        let start = constants.count
+        constants += bytes
+        return EncodedField(start: start, end: constants.count)
+    }
+
+    private mutating func form(_ values: FilterValues, _ options: TextOptions) -> Form {
+        guard options.isEmpty, let encoded = EncodedValues(values) else { return .value }
+        sets.append(encoded)
+        return .oneOf(sets.count - 1)
+    }
+
     /// The form for a comparison with a constant.
-    fileprivate init(_ operator: FilterOperator, _ constant: Value, _ options: TextOptions) {
-        self = .value
+    private mutating func form(
+        _ operator: FilterOperator, _ constant: Value, _ options: TextOptions
+    ) -> Form {
         if case .string(let text) = constant {
             let part: TextPart? =
                 switch `operator` {
@@ -119,31 +162,30 @@ extension FieldTest.Form {
                 case .equal: .whole
                 default: nil
                 }
-            if let part {
-                self = .text(part, Array(text.folded(options).utf8), options)
-            } else if options.isEmpty, let orders = TextOrder(`operator`) {
-                self = .order(orders, Array(text.utf8))
+            if let part { return .text(part, keep(text.folded(options).utf8), options) }
+            if options.isEmpty, let orders = TextOrder(`operator`) {
+                return .order(orders, keep(text.utf8))
             }
-            return
+            return .value
         }
         switch (`operator`, constant) {
-        case (.equal, .null): self = .null
+        case (.equal, .null): return .null
         case (_, .int(let number)):
-            guard let bounds = `operator`.bounds(number) else { return }
-            self = .integer(bounds.0, bounds.1)
+            return `operator`.bounds(number).map { .integer($0, $1) } ?? .value
         case (_, .double(let number)):
-            guard let bounds = `operator`.bounds(number) else { return }
-            self = .double(bounds.0, bounds.1)
+            return `operator`.bounds(number).map { .double($0, $1) } ?? .value
         case (_, .date(let date)):
-            guard let bounds = `operator`.bounds(date.timeIntervalSinceReferenceDate) else {
-                return
-            }
-            self = .date(bounds.0, bounds.1)
-        case (.equal, _): self = .same(constant.encoded)
-        default: return
+            let bounds = `operator`.bounds(date.timeIntervalSinceReferenceDate)
+            return bounds.map { .date($0, $1) } ?? .value
+        case (.equal, _):
+            let encoded = constant.encoded
+            return .same(encoded[0], keep(encoded))
+        default: return .value
         }
     }
+}
 
+extension FieldTests.Form {
     /// The form for a range with both its ends.
     fileprivate init(from least: Value, to greatest: Value) {
         switch (least, greatest) {
@@ -221,38 +263,26 @@ private struct OneValue: FilterSource {
 // MARK: - Texts
 
 /// The part of a text in which another is looked for.
-fileprivate enum TextPart: Sendable {
+fileprivate enum TextPart: Sendable, BitwiseCopyable {
     case whole
     case start
     case end
     case anywhere
 
-    func isSame(_ row: RawSpan, _ text: EncodedField, as other: [UInt8]) -> Bool {
-        let count = text.end - text.start
-        guard other.count <= count else { return false }
-        switch self {
-        case .whole: return count == other.count && row.isSame(text, as: other)
-        case .start:
-            return row.isSame(
-                EncodedField(start: text.start, end: text.start + other.count), as: other)
-        case .end:
-            return row.isSame(
-                EncodedField(start: text.end - other.count, end: text.end), as: other)
-        case .anywhere:
-            guard let first = other.first else { return true }
-            for start in text.start...(text.end - other.count)
-            where row.byte(at: start) == first
-                && row.isSame(EncodedField(start: start, end: start + other.count), as: other)
-            {
-                return true
-            }
-            return false
+    func isSame(_ row: RawSpan, _ text: EncodedField, as other: RawSpan) -> Bool {
+        let text = row.extracting(text.start..<text.end)
+        guard other.byteCount <= text.byteCount else { return false }
+        return switch self {
+        case .whole: text.hasSameBytes(as: other)
+        case .start: text.extracting(first: other.byteCount).hasSameBytes(as: other)
+        case .end: text.extracting(last: other.byteCount).hasSameBytes(as: other)
+        case .anywhere: text.contains(other)
         }
     }
 
     /// The same for a text in ASCII, read in lower case.
-    func isSameInLowerCase(_ row: RawSpan, _ text: EncodedField, as other: [UInt8]) -> Bool {
-        let last = text.end - other.count
+    func isSameInLowerCase(_ row: RawSpan, _ text: EncodedField, as other: RawSpan) -> Bool {
+        let last = text.end - other.byteCount
         guard text.start <= last else { return false }
         switch self {
         case .whole: return text.start == last && row.isSame(at: last, inLowerCaseAs: other)
@@ -268,7 +298,7 @@ fileprivate enum TextPart: Sendable {
 }
 
 /// How a text may stand to another one.
-fileprivate struct TextOrder: OptionSet, Sendable {
+fileprivate struct TextOrder: OptionSet, Sendable, BitwiseCopyable {
     let rawValue: UInt8
 
     static let before = TextOrder(rawValue: 1)
@@ -298,28 +328,25 @@ extension RawSpan {
     }
 
     /// Whether the bytes of a field are these.
-    fileprivate func isSame(_ field: EncodedField, as other: [UInt8]) -> Bool {
-        extracting(field.start..<field.end).hasSameBytes(as: other.span.bytes)
+    fileprivate func isSame(_ field: EncodedField, as other: RawSpan) -> Bool {
+        extracting(field.start..<field.end).hasSameBytes(as: other)
     }
 
     /// Whether the ASCII bytes from an offset on are these in lower case.
-    fileprivate func isSame(at start: Int, inLowerCaseAs other: [UInt8]) -> Bool {
-        for index in other.indices {
+    fileprivate func isSame(at start: Int, inLowerCaseAs other: RawSpan) -> Bool {
+        for index in other.byteOffsets {
             let byte = byte(at: start + index)
-            guard (byte &- 0x41 < 26 ? byte | 0x20 : byte) == other[index] else { return false }
+            guard (byte &- 0x41 < 26 ? byte | 0x20 : byte) == other.byte(at: index) else {
+                return false
+            }
         }
         return true
     }
 
     /// How the bytes of a field stand to others.
-    fileprivate func order(_ field: EncodedField, _ other: [UInt8]) -> TextOrder {
-        let count = field.end - field.start
-        for index in 0..<min(count, other.count) {
-            let byte = byte(at: field.start + index)
-            if byte != other[index] { return byte < other[index] ? .before : .after }
-        }
-        if count == other.count { return .same }
-        return count < other.count ? .before : .after
+    fileprivate func order(_ field: EncodedField, _ other: RawSpan) -> TextOrder {
+        let order = extracting(field.start..<field.end).order(to: other)
+        return order == 0 ? .same : order < 0 ? .before : .after
     }
 
     /// The floating-point number that a field has after its tag.

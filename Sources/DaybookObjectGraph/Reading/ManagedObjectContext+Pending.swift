@@ -1,0 +1,103 @@
+import DaybookObjectModel
+import DaybookSnapshotStore
+
+// What is pending in a context is laid over what lies under it. What lies there answers for all objects that have
+// not changed here, in order and within limits, so only the changed ones are looked at.
+
+extension ManagedObjectContext {
+    /// Applies pending changes to what lies under the context: condition, order, limit and offset apply
+    /// to the whole.
+    ///
+    /// - Complexity: As for the query under the context, and O(*p* log *m*) reads, *p* the number of objects
+    ///   with pending changes and *m* that of the matches within the limit; O(*n*) reads, *n* the number of
+    ///   all objects, when related objects have changed on which condition or order depend.
+    func fetchOverPending(_ query: Query, _ store: PersistentStore) throws -> [ObjectID] {
+        let source = ContextSource(context: self, store: store)
+        guard isAnsweredBelow(query, store) else {
+            return try query.arranged(matchesHere(query, store), in: source)
+        }
+        let changed = changedObjects(of: query, store)
+        var wanted = query
+        wanted.offset = 0
+        // As many more as may have to be left out.
+        wanted.limit = query.windowEnd.map { end in
+            let (limit, isTooGreat) = end.addingReportingOverflow(changed.count)
+            return isTooGreat ? .max : limit
+        }
+        let stored = try parentStore.find(wanted, in: store).filter {
+            journal.net(of: GraphID(store: store.number, object: $0)) == nil
+        }
+        return try query.arranged(
+            pendingMatches(query, store, source), among: stored, in: source)
+    }
+
+    /// How many objects a query finds with what is pending, whatever its offset and limit.
+    ///
+    /// - Parameters:
+    ///   - query: The query.
+    ///   - others: Objects that do not count.
+    ///   - store: The store.
+    /// - Returns: Their number.
+    /// - Throws: As ``fetchOverPending(_:_:)``.
+    func countOverPending(
+        _ query: Query, without others: [ObjectID], _ store: PersistentStore
+    ) throws -> Int {
+        let others = Set(others)
+        guard isAnsweredBelow(query, store) else {
+            return try matchesHere(query, store).count { !others.contains($0) }
+        }
+        let changed = others.union(changedObjects(of: query, store))
+        let source = ContextSource(context: self, store: store)
+        let matches = try pendingMatches(query, store, source)
+        return try parentStore.count(query, without: changed.sorted(), in: store)
+            + matches.count { !others.contains($0) }
+    }
+
+    /// Whether what lies under the context is right about every object that has not changed here.
+    func isAnsweredBelow(_ query: Query, _ store: PersistentStore) -> Bool {
+        let schema = coordinator.model.schema
+        guard query.sortings.allSatisfy({ $0.path.steps.allSatisfy(\.isPersistent) }) else {
+            return false
+        }
+        let related = query.destinations.flatMap { schema.entity($0)?.family ?? [] }
+        return !journal.net(of: Set(related).sorted()).contains {
+            $0.object.graphID.store == store.number
+        }
+    }
+
+    /// The objects with pending changes that a query may be about.
+    private func changedObjects(of query: Query, _ store: PersistentStore) -> [ObjectID] {
+        journal.net(of: query.entities).map(\.object.graphID).filter { $0.store == store.number }
+            .map(\.object)
+    }
+
+    /// The objects with pending changes that meet a query as they are here.
+    private func pendingMatches(
+        _ query: Query, _ store: PersistentStore, _ source: ContextSource
+    ) throws -> [ObjectID] {
+        var matches: [ObjectID] = []
+        for item in journal.net(of: query.entities) {
+            let id = item.object.graphID
+            guard id.store == store.number, !item.object.isDeleted, !item.isAnnihilated,
+                try query.matches(id.object, in: source)
+            else { continue }
+            matches.append(id.object)
+        }
+        return matches
+    }
+
+    /// All objects that meet a query, each evaluated as it is here.
+    ///
+    /// A condition on related objects may depend on a pending change to one of those, so what lies under the
+    /// context cannot answer it.
+    private func matchesHere(_ query: Query, _ store: PersistentStore) throws -> [ObjectID] {
+        let source = ContextSource(context: self, store: store)
+        let all = Query(query.entity, includesSubentities: query.includesSubentities)
+        var matches: [ObjectID] = []
+        for id in try parentStore.find(all, in: store)
+        where journal.net(of: GraphID(store: store.number, object: id)) == nil {
+            if try query.matches(id, in: source) { matches.append(id) }
+        }
+        return try matches + pendingMatches(query, store, source)
+    }
+}
