@@ -296,7 +296,8 @@ struct GraphRepair {
         of key: [UInt8], _ constraint: SchemaConstraint, _ object: ObjectID,
         in transaction: borrowing ReadTransaction
     ) throws -> ObjectID? {
-        for other in try projection.holders(of: key, in: transaction) where other != object {
+        for other in try projection.holders(of: key, constraint, in: transaction)
+        where other != object {
             // Entities that inherit a property keep it in slots of their own.
             let own = schema.entity(other.entity)?.constraints.first {
                 $0.number == constraint.number

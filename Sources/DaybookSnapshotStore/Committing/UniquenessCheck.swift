@@ -111,7 +111,8 @@ struct UniquenessCheck {
         var found: [ConstraintConflict] = []
         for key in order {
             guard let claim = claims[key] else { continue }
-            let owner = try projection.holders(of: key, in: transaction).first {
+            let holders = try projection.holders(of: key, claim.constraint, in: transaction)
+            let owner = holders.first {
                 !claim.objects.contains($0) && freed[key] != $0
             }
             guard owner != nil || claim.objects.count > 1 else { continue }
@@ -153,9 +154,18 @@ extension SchemaConstraint {
 }
 
 extension Projection {
-    /// The objects whose index record for a property begins with `key`: property and value.
+    /// The objects that have the values of a constraint.
+    ///
+    /// - Parameters:
+    ///   - key: What their index records begin with: property and value.
+    ///   - constraint: The constraint. Objects of entities that a migration takes it from, or removes,
+    ///     have their records until its changes are made.
+    ///   - transaction: The state to look at.
+    /// - Returns: The objects, in the order of their identifiers.
+    /// - Throws: ``StoreError`` when the index cannot be read.
     func holders(
-        of key: [UInt8], in transaction: borrowing some Reading & ~Copyable
+        of key: [UInt8], _ constraint: SchemaConstraint,
+        in transaction: borrowing some Reading & ~Copyable
     ) throws -> [ObjectID] {
         var objects: [ObjectID] = []
         let end = StoreKey.end(of: key) ?? []
@@ -168,6 +178,9 @@ extension Projection {
             }
             return .proceed
         }
-        return objects
+        return objects.filter { object in
+            let constraints = schema.entity(object.entity)?.constraints ?? []
+            return constraints.contains { $0.number == constraint.number }
+        }
     }
 }

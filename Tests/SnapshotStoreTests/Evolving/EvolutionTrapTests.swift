@@ -305,4 +305,27 @@ struct EvolutionTrapTests {
         #expect(try new.object(ofEntityNamed: "A", number: 9_999)?.entity == other.entity)
         #expect(try new.object(ofEntityNamed: "C", number: a.number) == nil)
     }
+
+    @Test func `a custom stage gives on a unique value of an object whose entity it removes`()
+        throws
+    {
+        let entities = [entity("A", [attribute("x", unique: true)]), entity("C", under: "A")]
+        let evolving = try Evolving(entities[0], entity("B", under: "A"), entities[1])
+        let old = evolving.store
+        let b = try old.add("B", ["x": .string("1")])
+        let c = try old.add("C", ["x": .string("2")])
+        let (staged, _) = try old.staged(to: ManagedObjectModel(entities: entities), as: "Merge")
+
+        let change = staged.update(c, "x", from: .string("2"), to: .string("1"))
+        try staged.commit(SaveRequest(changes: [change]))
+
+        try staged.close()
+        let new = try evolving.open(entities)
+        #expect(try new.found("A", "x == '1'") == [c])
+        try new.expectSound()
+        try new.commit(try new.undoRequest(of: try new.head()))
+        #expect(try old.found("A", "x == '1'") == [b])
+        #expect(try old.found("A", "x == '2'") == [c])
+        try old.expectSound()
+    }
 }
