@@ -47,7 +47,7 @@ struct PageMarks {
     func isComplete(_ page: UInt64) -> Bool { marks(of: page) & 1 != 0 }
 
     @inline(__always)
-    func setComplete(_ page: UInt64) { set(1, of: page) }
+    func setComplete(_ page: UInt64) { add(1, to: page) { _ in true } }
 
     /// Whether all records of a leaf are known to have the checks of a table.
     @inline(__always)
@@ -57,8 +57,9 @@ struct PageMarks {
 
     @inline(__always)
     func setSound(_ leaf: UInt64, in table: UInt32) {
-        guard table <= 0x7F, marks(of: leaf) >> 1 == 0 else { return }
-        set(UInt64(table) << 1, of: leaf)
+        guard table <= 0x7F else { return }
+        // Two tables that are damaged may share a leaf; the first one keeps its mark.
+        add(UInt64(table) << 1, to: leaf) { $0 >> 1 == 0 }
     }
 
     @inline(__always)
@@ -68,12 +69,15 @@ struct PageMarks {
         return marks >> 32 == state ? marks >> shift & 0xFF : 0
     }
 
+    /// Adds bits to the marks of a page where those it has allow that. They are read once, so that what
+    /// another thread writes meanwhile is lost, or this, but never mixed with it.
     @inline(__always)
-    private func set(_ bits: UInt64, of page: UInt64) {
+    private func add(_ bits: UInt64, to page: UInt64, if isAllowed: (UInt64) -> Bool) {
         guard let (word, shift) = place(of: page) else { return }
-        let marks = word.pointee.load(ordering: .relaxed)
-        word.pointee.store(
-            (marks >> 32 == state ? marks : state << 32) | bits << shift, ordering: .relaxed)
+        let read = word.pointee.load(ordering: .relaxed)
+        let marks = read >> 32 == state ? read : state << 32
+        guard isAllowed(marks >> shift & 0xFF) else { return }
+        word.pointee.store(marks | bits << shift, ordering: .relaxed)
     }
 
     @inline(__always)

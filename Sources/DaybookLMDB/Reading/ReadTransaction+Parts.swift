@@ -6,8 +6,7 @@ extension ReadTransaction {
     ///
     /// The range is cut where the lowest branch pages begin, each of which has about a hundred leaves. What is
     /// found in the parts is joined on the calling thread, in the order of the keys. Few parts are walked at
-    /// first, so that whoever soon has enough walks little in vain, and never so many at once that what
-    /// they bring fills the memory.
+    /// first, so that whoever soon has enough walks little in vain, and fewer again when they bring much.
     ///
     /// - Parameters:
     ///   - table: The table.
@@ -17,6 +16,7 @@ extension ReadTransaction {
     ///   - walk: Walks one part, from a key up to another one, in a transaction of the same state that ends
     ///     with the call. Several parts are walked at the same time.
     ///   - join: Takes what a part has brought, and says whether to continue.
+    ///   - bytes: How much memory that takes, where it may be much.
     /// - Throws: ``LMDBError`` when a page cannot be read; what `walk` throws for the first part in
     ///   which it does; what `join` throws.
     /// - Complexity: O(*n*) page reads, *n* the number of records in the range, shared among the cores.
@@ -26,21 +26,28 @@ extension ReadTransaction {
             @Sendable (
                 inout Part, borrowing ReadTransaction, _ lower: [UInt8], _ upper: [UInt8]
             ) throws -> Void,
-        join: (Part) throws -> ScanStep
+        join: (Part) throws -> ScanStep, bytes: (Part) -> Int = { _ in 0 }
     ) throws {
         let boundaries = [lower] + (try boundaries(of: table, from: lower, to: upper)) + [upper]
         var next = 0
         var size = 1
         while next < boundaries.count - 1 {
             let end = min(next + size, boundaries.count - 1)
+            var brought = 0
             for part in walkAtOnce(boundaries[next...end], begin(), walk) {
-                if try join(part.get()) == .stop { return }
+                let found = try part.get()
+                brought += bytes(found)
+                if try join(found) == .stop { return }
             }
             next = end
-            size = min(2 * size, Self.partsAtOnceMaximum)
+            size =
+                brought > Self.bytesAtOnceMaximum
+                ? max(1, size / 2) : min(2 * size, Self.partsAtOnceMaximum)
         }
     }
 
+    /// When parts bring more, fewer are walked at once.
+    private static let bytesAtOnceMaximum = 32 << 20
     private static let partsAtOnceMaximum = 8 * ProcessInfo.processInfo.activeProcessorCount
 
     /// Walks the parts between boundaries at the same time.

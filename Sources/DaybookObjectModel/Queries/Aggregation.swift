@@ -2,8 +2,9 @@ import Foundation
 
 /// Works out an aggregate of values that come one after the other.
 ///
-/// Whole and decimal numbers are added exactly; a sum that their type cannot hold is an error. Binary numbers
-/// are added in the order in which they come, because each sum is rounded. Null does not count.
+/// Whole and decimal numbers are added exactly; a sum that their type cannot hold is an error. Binary and
+/// decimal numbers are added in the order in which they come, because a sum on the way may be rounded. Null
+/// does not count.
 package struct Aggregation: Sendable {
     private let function: FilterAggregate
     private let storage: AttributeType.Storage
@@ -13,8 +14,10 @@ package struct Aggregation: Sendable {
     /// Whether decimal numbers have a sum with all its digits.
     private var isExact = true
     private var binary = 0.0
-    /// Binary numbers of a part, which are added when it is joined; nil where they are added at once.
-    private var binaries: [Double]?
+    /// The numbers of a part that are added when it is joined.
+    private var binaries: [Double] = []
+    private var decimals: [Decimal] = []
+    private var isPart = false
     private var extreme = Value.null
 
     /// Begins an aggregate of no values.
@@ -32,10 +35,8 @@ package struct Aggregation: Sendable {
         var part = self
         part.count = 0
         part.integer = 0
-        part.decimal = 0
-        part.binary = 0
-        part.binaries = []
         part.extreme = .null
+        part.isPart = true
         return part
     }
 
@@ -82,9 +83,8 @@ package struct Aggregation: Sendable {
     package mutating func append(_ part: Aggregation) {
         count += part.count
         integer += part.integer
-        isExact = isExact && part.isExact
-        add(part.decimal)
-        for number in part.binaries ?? [] { add(number) }
+        for number in part.decimals { add(number) }
+        for number in part.binaries { add(number) }
         guard !part.extreme.isNull else { return }
         let order = part.extreme.order(to: extreme)
         if extreme.isNull || (function == .minimum && order == .orderedAscending)
@@ -95,14 +95,14 @@ package struct Aggregation: Sendable {
     }
 
     private mutating func add(_ number: Double) {
-        guard binaries == nil else {
-            binaries?.append(number)
-            return
-        }
-        binary += number
+        if isPart { binaries.append(number) } else { binary += number }
     }
 
     private mutating func add(_ number: Decimal) {
+        guard !isPart else {
+            decimals.append(number)
+            return
+        }
         var (left, right, sum) = (decimal, number, Decimal())
         let isRight = NSDecimalAdd(&sum, &left, &right, .plain) == .noError
         isExact = isExact && isRight && !left.isNaN && !right.isNaN

@@ -100,6 +100,19 @@ final class ModelsInForce: Sendable {
                     || current.entity(entity.number)?.property(property.number) != nil
             }
     }
+
+    /// Whether the index has all objects of today: a unique one has nobody without a value, whom a program may
+    /// see although its own model demands one.
+    func indexHasAll(
+        of property: SchemaProperty, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> Bool {
+        if !property.isUnique { return true }
+        guard property.attribute?.isOptional == false else { return false }
+        let last = try Projection.lastModel(parts.tables, in: transaction)
+        if last == view.sequence { return true }
+        let current = try inForce(setBy: last, in: transaction).parts.projection.schema
+        return current.property(property.number)?.attribute?.isOptional == false
+    }
 }
 
 extension Schema {

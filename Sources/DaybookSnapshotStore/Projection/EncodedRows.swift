@@ -30,6 +30,9 @@ package struct EncodedRows: Sendable {
         self.ends = ends
     }
 
+    /// The number of their bytes.
+    var byteCount: Int { bytes.count }
+
     /// How many rows there are.
     package var count: Int { bits.nonzeroBitCount }
 

@@ -1,4 +1,5 @@
 internal import DaybookObjectModel
+internal import Synchronization
 
 /// A filter compiled for the rows of one entity: a list of tests of single fields, each of which says
 /// where to go on when it holds and where when it does not.
@@ -6,9 +7,9 @@ internal import DaybookObjectModel
 /// It is made once for a fetch and run on each row in place. No object is made, and no value unless bytes
 /// cannot decide. What looks beyond the row (members, aggregates) is left to the filter itself and comes
 /// after the tests that read only the row.
-struct RowProgram {
+struct RowProgram: Sendable {
     /// It holds only numbers, so that no references are counted for a row.
-    private struct Step: BitwiseCopyable {
+    private struct Step: BitwiseCopyable, Sendable {
         var kind: Kind
         /// The slot to look at.
         var slot: Int
@@ -18,7 +19,7 @@ struct RowProgram {
         var ifFalse: Int
     }
 
-    private enum Kind: BitwiseCopyable {
+    private enum Kind: BitwiseCopyable, Sendable {
         /// A test of one field.
         case field(FieldTests.Test)
         /// A test of the object that a stored to-one relationship leads to, by its place in the list.
@@ -170,11 +171,12 @@ extension Array {
     }
 }
 
-/// A condition on the object that a to-one relationship leads to, evaluated once for each such object.
-private final class ReferenceTest {
+/// A condition on the object that a to-one relationship leads to, evaluated once for each such object,
+/// whichever thread asks first.
+private final class ReferenceTest: Sendable {
     private let filter: Filter
     private let holdsForNothing: Bool
-    private var answers: [ObjectID: Bool] = [:]
+    private let answers = Mutex<[ObjectID: Bool]>([:])
 
     init(_ filter: Filter) throws {
         self.filter = filter
@@ -183,9 +185,9 @@ private final class ReferenceTest {
 
     func holds(_ value: Value, in snapshot: borrowing Snapshot) throws -> Bool {
         guard case .object(let object) = value else { return holdsForNothing }
-        if let answer = answers[object] { return answer }
+        if let answer = answers.withLock({ $0[object] }) { return answer }
         let answer = try filter.matches(object, in: snapshot)
-        answers[object] = answer
+        answers.withLock { $0[object] = answer }
         return answer
     }
 }

@@ -114,6 +114,8 @@ extension Snapshot {
             for rows in part.rows { try body(rows) }
             if !part.collected.isEmpty { try body(part.collected.take()) }
             return .proceed
+        } bytes: { part in
+            part.rows.reduce(0) { $0 + $1.byteCount }
         }
     }
 
@@ -160,8 +162,9 @@ extension Snapshot {
         guard let window = query.windowEnd, let first = query.sortings.first,
             first.options.isEmpty, first.path.scope == 0, first.path.steps.count == 1,
             let property = first.path.steps.first, property.isIndexed,
-            !property.isUnique || property.attribute?.isOptional == false,
-            let index = try index(of: property)
+            // The past may know objects without a value, of which a unique index has none.
+            !property.isUnique || isLatest, let index = try index(of: property),
+            try models.indexHasAll(of: property, in: transaction)
         else { return nil }
         let order: ScanOrder = first.isAscending ? .ascending : .descending
         if isLatest, query.asksForAll, query.sortings.count == 1,
@@ -202,8 +205,14 @@ extension Snapshot {
         let entities = Set(query.entities)
         let lower = StoreKey.index(property.number)
         var found: [ObjectID] = []
-        // Objects with the same value are in the order of their numbers.
+        // Objects with the same value are in the order of their numbers, of which the first are kept.
         var group: (value: [UInt8], start: Int) = ([], 0)
+        let (double, isTooGreat) = window.multipliedReportingOverflow(by: 2)
+        let capacity = isTooGreat ? .max : max(double, 512)
+        func arrange() {
+            found[group.start...].sort { ($0.number, $0.entity) < ($1.number, $1.entity) }
+            found.removeLast(max(0, found.count - max(window, group.start)))
+        }
         var isWhole = true
         try projection.scanIndex(
             from: lower, to: StoreKey.end(of: lower) ?? [], order: order, in: transaction
@@ -214,15 +223,18 @@ extension Snapshot {
                 return .stop
             }
             if !value.hasSameBytes(as: group.value.span.bytes) {
-                found[group.start...].sort { ($0.number, $0.entity) < ($1.number, $1.entity) }
+                arrange()
                 if found.count >= window { return .stop }
                 group = (value.array, found.count)
             }
             found.append(object)
+            // Records of one entity with the same value come in the order of the numbers.
+            if order == .ascending, entities.count == 1, found.count >= window { return .stop }
+            if found.count >= capacity { arrange() }
             return .proceed
         }
         guard isWhole else { return nil }
-        found[group.start...].sort { ($0.number, $0.entity) < ($1.number, $1.entity) }
+        arrange()
         return Array(found.dropFirst(max(0, query.offset)).prefix(query.limit ?? .max))
     }
 }

@@ -12,6 +12,7 @@ extension Snapshot {
     ///   - add: Adds a match, which comes behind those in the part, and says whether the part is to go on.
     ///     It is called on several threads.
     ///   - join: Takes the parts in the order of their matches, and says whether to go on.
+    ///   - bytes: How much memory a part takes, where that may be much.
     /// - Throws: As ``forEachMatch(of:skipping:_:)``, and what the closures throw.
     /// - Complexity: As ``forEachMatch(of:skipping:_:)``.
     func gather<Part: Sendable>(
@@ -20,7 +21,7 @@ extension Snapshot {
             @Sendable (
                 inout Part, ObjectID, RowLayout, RawSpan, borrowing Snapshot
             ) throws -> WalkStep,
-        join: (Part) throws -> WalkStep
+        join: (Part) throws -> WalkStep, bytes: (Part) -> Int = { _ in 0 }
     ) throws {
         guard isLatest, candidates == nil else {
             var part = begin()
@@ -35,6 +36,7 @@ extension Snapshot {
         )
         for number in query.entities.sorted() {
             guard let entity = schema.entity(number) else { continue }
+            let program = try RowProgram(query.filter, for: entity, in: projection)
             var step = WalkStep.proceed
             try transaction.scanInParts(
                 projection.tables.rows, from: StoreKey.entity(number),
@@ -43,8 +45,6 @@ extension Snapshot {
                 let own = Snapshot(
                     sequence: sequence, projection: projection, models: models, journal: journal,
                     past: past, transaction: transaction.shared())
-                // Programs remember what they looked up, each for one thread.
-                let program = try RowProgram(query.filter, for: entity, in: projection)
                 _ = try projection.walkRows(from: lower, to: upper, in: transaction) {
                     object, row, bytes in
                     guard try own.accepts(object, row, bytes, program) else { return .proceed }
@@ -53,6 +53,8 @@ extension Snapshot {
             } join: { part in
                 step = try join(part)
                 return step == .proceed ? .proceed : .stop
+            } bytes: { part in
+                bytes(part)
             }
             if step == .stop { return }
         }

@@ -63,7 +63,7 @@ struct PastIndexTests {
         }
     }
 
-    @Test(arguments: seeds(6, from: 311) + [1002])
+    @Test(arguments: seeds(6, from: 311) + [1002, 2008, 2015, 2032])
     func `every program asks the past by index as it walks it, whatever became of the model`(
         seed: UInt64
     ) throws {

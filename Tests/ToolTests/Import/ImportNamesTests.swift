@@ -137,10 +137,10 @@ import Testing
         #expect(again.text == "Nothing was imported.\n")
         #expect(
             again.talk
-                == "warning: 1 event of 'Customer' in 'shop/shop' stands at or before lsn 5, up to "
-                + "which this table was imported, and was passed over.\n"
-                + "warning: 2 events of 'Order' in 'shop/shop' stand at or before lsn 6, up to "
-                + "which this table was imported, and were passed over.\n")
+                == "warning: 1 event of 'Customer' in 'shop/shop' at or before lsn 5 was passed over: "
+                + "this table was imported up to there.\n"
+                + "warning: 2 events of 'Order' in 'shop/shop' at or before lsn 6 were passed over: "
+                + "this table was imported up to there.\n")
         #expect(try rows(of: "Order", in: shop).count == 2)
     }
 
