@@ -61,8 +61,9 @@ public struct MigrationStage: Sendable {
     /// need not be deleted: they are hidden, and there again when the stage is undone.
     ///
     /// When another context or program saves while the closure runs, what the closure has changed is dropped,
-    /// and it runs again on the newest state, in new contexts, as with ``ManagedObjectContext/update(maxAttempts:author:note:_:)``. So
-    /// what it does outside of the contexts may happen several times.
+    /// and it runs again on the newest state, in new contexts, as with
+    /// ``ManagedObjectContext/update(maxAttempts:author:note:_:)``. So what it does outside of the contexts may
+    /// happen several times.
     ///
     /// Programs of earlier versions can no longer save afterwards: their next save throws
     /// ``StoreError/Code/modelSuperseded`` and names the stage.

@@ -4,8 +4,8 @@ internal import DaybookObjectModel
 extension Snapshot {
     /// Passes the objects that match a query to `body`, each with its row.
     ///
-    /// An index or connections serve the filter, or all objects are walked. Objects of one entity come in the order of their numbers, those of several
-    /// entity by entity. `body` may stop the walk.
+    /// An index or connections serve the filter, or all objects are walked. Objects of one entity come in the
+    /// order of their numbers, those of several entity by entity. `body` may stop the walk.
     ///
     /// - Parameters:
     ///   - query: The query, whose order and limits are left to the caller.
