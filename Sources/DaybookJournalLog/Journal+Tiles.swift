@@ -11,7 +11,7 @@ extension Journal {
     ///   - transaction: The state to read.
     /// - Returns: The hashes.
     /// - Precondition: The journal has as many nodes of that level.
-    /// - Throws: ``JournalError`` when a digest is missing, or when a complete tile does not lead
+    /// - Throws: ``JournalError`` when a digest is missing or is not the one that the chain carries, or when a complete tile does not lead
     ///   to its stored root.
     /// - Complexity: O(*w* + log *n*) page reads, *w* the width.
     package func tile(
@@ -19,7 +19,7 @@ extension Journal {
         in transaction: borrowing some Reading & ~Copyable
     ) throws -> [Digest] {
         let first = index * Self.tileWidth
-        let hashes = try nodes(level, first..<(first + UInt64(width)), in: transaction)
+        let hashes = try nodes(level, first..<(first + UInt64(width)), .confirmed, in: transaction)
         guard UInt64(width) == Self.tileWidth,
             let kept = try storedRoot(ofTile: level + 1, index, in: transaction)
         else { return hashes }

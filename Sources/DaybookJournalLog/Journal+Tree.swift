@@ -9,6 +9,15 @@ package import DaybookLMDB
 // level 1 over 256 entries, level 2 over 65,536, and so on. A root that is missing, as in a file
 // written before there were any, is computed from what lies below.
 
+/// How the digests of entries are read for the tree.
+enum LeafReading {
+    /// As they are stored: for verification, which looks at the chain itself.
+    case stored
+    /// With what the next entry carries, or the recorded head. The record of a digest has no check of its
+    /// own, and what is handed out or stored must not rest on a damaged one.
+    case confirmed
+}
+
 extension Journal {
     /// The number of nodes in a tile.
     static let tileWidth: UInt64 = 256
@@ -21,20 +30,20 @@ extension Journal {
     ///   - size: The number of entries, at most that of the last one.
     ///   - transaction: The state to read.
     /// - Returns: The root.
-    /// - Throws: ``JournalError`` when a digest is missing.
+    /// - Throws: ``JournalError`` when a digest is missing, or is not the one that the chain carries.
     /// - Complexity: O(log *n*) page reads.
     package func root(
         ofFirst size: UInt64, in transaction: borrowing some Reading & ~Copyable
     ) throws -> Digest {
         try MerkleTree(size: size).root { (level, index) throws(any Error) in
-            try node(level, index, in: transaction)
+            try node(level, index, .confirmed, in: transaction)
         }
     }
 
     /// Proves that an entry is among the first ones.
     ///
     /// - Precondition: The entry's number is from 1 to `size`.
-    /// - Throws: ``JournalError`` when a digest is missing.
+    /// - Throws: ``JournalError`` when a digest is missing, or is not the one that the chain carries.
     /// - Complexity: O(log *n*) page reads.
     package func inclusionProof(
         of sequence: SequenceNumber, amongFirst size: UInt64,
@@ -42,14 +51,14 @@ extension Journal {
     ) throws -> InclusionProof {
         let index = sequence.rawValue - 1
         let hashes = try MerkleTree(size: size).inclusionProof(of: index) {
-            (level, index) throws(any Error) in try node(level, index, in: transaction)
+            (level, index) throws(any Error) in try node(level, index, .confirmed, in: transaction)
         }
         return InclusionProof(index: index, size: size, hashes: hashes)
     }
 
     /// Proves that the journal at one size continues itself at a smaller one.
     ///
-    /// - Throws: ``JournalError`` when a digest is missing.
+    /// - Throws: ``JournalError`` when a digest is missing, or is not the one that the chain carries.
     /// - Complexity: O(log *n*) page reads.
     package func consistencyProof(
         from older: UInt64, to newer: UInt64, in transaction: borrowing some Reading & ~Copyable
@@ -58,7 +67,7 @@ extension Journal {
             return ConsistencyProof(olderSize: 0, newerSize: newer, hashes: [])
         }
         let hashes = try MerkleTree(size: newer).consistencyProof(from: older) {
-            (level, index) throws(any Error) in try node(level, index, in: transaction)
+            (level, index) throws(any Error) in try node(level, index, .confirmed, in: transaction)
         }
         return ConsistencyProof(olderSize: older, newerSize: newer, hashes: hashes)
     }
@@ -67,9 +76,10 @@ extension Journal {
 
     /// The root of a whole subtree.
     private func node(
-        _ level: Int, _ index: UInt64, in transaction: borrowing some Reading & ~Copyable
+        _ level: Int, _ index: UInt64, _ reading: LeafReading,
+        in transaction: borrowing some Reading & ~Copyable
     ) throws -> Digest {
-        if level == 0 { return try digest(at: SequenceNumber(index + 1), in: transaction) }
+        if level == 0 { return try leaf(SequenceNumber(index + 1), reading, in: transaction) }
         let tile = level / Self.tileHeight
         if level % Self.tileHeight == 0,
             let root = try storedRoot(ofTile: tile, index, in: transaction)
@@ -79,20 +89,45 @@ extension Journal {
         // The nodes below on the nearest stored level, side by side.
         let below = (level - 1) / Self.tileHeight
         let count = UInt64(1) << UInt64(level - below * Self.tileHeight)
-        let nodes = try nodes(below, (index * count)..<((index + 1) * count), in: transaction)
+        let nodes = try nodes(
+            below, (index * count)..<((index + 1) * count), reading, in: transaction)
         var hasher = DigestHasher()
         return hasher.root(ofWhole: nodes)
     }
 
+    private func leaf(
+        _ sequence: SequenceNumber, _ reading: LeafReading,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> Digest {
+        let digest = try digest(at: sequence, in: transaction)
+        guard reading == .confirmed else { return digest }
+        let next = Self.key(sequence.next, chunk: 0)
+        let header = try asJournalError {
+            try transaction.get(records, next.span.bytes) { RecordHeader.decode($0) }
+        }
+        switch header {
+        case nil: try saidHead(in: transaction).check(sequence, digest)
+        case .failure(let flaw):
+            throw JournalError.entryBroken(at: sequence.next, because: flaw.reason)
+        case .success(let header):
+            guard header.previous == digest else {
+                throw JournalError.entryBroken(
+                    at: sequence, because: "its digest is not the one that the next entry carries")
+            }
+        }
+        return digest
+    }
+
     /// Stored nodes of one level, side by side.
     func nodes(
-        _ tile: Int, _ range: Range<UInt64>, in transaction: borrowing some Reading & ~Copyable
+        _ tile: Int, _ range: Range<UInt64>, _ reading: LeafReading,
+        in transaction: borrowing some Reading & ~Copyable
     ) throws -> [Digest] {
         var found: [Digest] = []
         found.reserveCapacity(Int(range.upperBound - range.lowerBound))
         // One by one: between two digests an entry may have any number of chunks.
         for index in range {
-            found.append(try node(tile * Self.tileHeight, index, in: transaction))
+            found.append(try node(tile * Self.tileHeight, index, reading, in: transaction))
         }
         return found
     }
@@ -111,7 +146,7 @@ extension Journal {
 
     /// Stores the roots of the tiles that an entry has filled, as far as the digests below exist.
     ///
-    /// A digest lost long ago must not prevent appending. Verification reports it, and a root that
+    /// A digest lost or damaged long ago must not prevent appending. Verification reports it, and a root that
     /// is not stored is computed on demand.
     func appendRoots(
         through sequence: SequenceNumber, in transaction: borrowing WriteTransaction
@@ -121,7 +156,8 @@ extension Journal {
         while sequence.rawValue % size == 0 {
             let root: Digest
             do {
-                root = try computedRoot(ofTile: level, endingAt: sequence, in: transaction)
+                root = try computedRoot(
+                    ofTile: level, endingAt: sequence, .confirmed, in: transaction)
             } catch let error as JournalError where error.code == .entryBroken {
                 return
             }
@@ -139,11 +175,11 @@ extension Journal {
 
     /// The root of a tile, from the level below.
     private func computedRoot(
-        ofTile level: Int, endingAt sequence: SequenceNumber,
+        ofTile level: Int, endingAt sequence: SequenceNumber, _ reading: LeafReading,
         in transaction: borrowing some Reading & ~Copyable
     ) throws -> Digest {
         let end = sequence.rawValue >> UInt64((level - 1) * Self.tileHeight)
-        let nodes = try nodes(level - 1, (end - Self.tileWidth)..<end, in: transaction)
+        let nodes = try nodes(level - 1, (end - Self.tileWidth)..<end, reading, in: transaction)
         var hasher = DigestHasher()
         return hasher.root(ofWhole: nodes)
     }
@@ -162,7 +198,7 @@ extension Journal {
         guard let root = Digest(value) else { return "has \(value.byteCount) bytes instead of 32" }
         do {
             let computed = try computedRoot(
-                ofTile: Int(level), endingAt: sequence, in: transaction)
+                ofTile: Int(level), endingAt: sequence, .stored, in: transaction)
             return root == computed ? nil : "is not that of its entries"
         } catch let error as JournalError where error.code == .entryBroken {
             return "cannot be checked, because digests under it are missing"

@@ -115,7 +115,12 @@ import Testing
 
         #expect(try leaf(honest, 300) == leaf(forged, 300))
         #expect(
-            try !proof(forged, of: 150, amongFirst: size).leads(from: leaf(forged, 150), to: known))
+            try !proof(honest, of: 150, amongFirst: size).leads(from: leaf(forged, 150), to: known))
+        // The forged one does not even make a proof.
+        let error = #expect(throws: JournalError.self) {
+            try proof(forged, of: 150, amongFirst: size)
+        }
+        #expect(error?.code == .entryBroken)
         #expect(try !forged.findings().isEmpty)
     }
 

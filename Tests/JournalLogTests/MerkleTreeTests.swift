@@ -235,6 +235,44 @@ struct NaiveTree {
         #expect(try file.findings() == [])
     }
 
+    @Test(arguments: [1, 2, 7, 8])
+    func `nothing is said of the tree when a digest is not the one that the chain carries`(
+        number: UInt64
+    ) throws {
+        let file = try TemporaryJournal(payloads: Array(repeating: 3, count: 8))
+        let journal = file.journal
+        let key = TemporaryJournal.key(number)
+        var digest = try #require(try file.record("journal", key))
+        digest[7] ^= 0x20
+        try file.damage("journal", key, digest)
+        // A number whose path has the damaged digest, or the root above it.
+        let other = SequenceNumber(number == 1 ? 3 : 1)
+
+        for reading in [
+            { _ = try journal.root(ofFirst: 8, in: $0) },
+            { _ = try journal.inclusionProof(of: other, amongFirst: 8, in: $0) },
+            { _ = try journal.consistencyProof(from: 6, to: 8, in: $0) },
+            { _ = try journal.tile(0, 0, width: 8, in: $0) },
+        ] as [(borrowing ReadTransaction) throws -> Void] {
+            let error = #expect(throws: JournalError.self) { try file.environment.read(reading) }
+            #expect(error?.code == .entryBroken)
+        }
+    }
+
+    @Test func `a digest damaged long ago is in no root that is kept`() throws {
+        let file = try TemporaryJournal(payloads: Array(repeating: 3, count: 200))
+        let key = TemporaryJournal.key(100)
+        var digest = try #require(try file.record("journal", key))
+        digest[0] ^= 1
+        try file.damage("journal", key, digest)
+
+        for index in 200..<256 {
+            try file.append(TemporaryJournal.payload(3, seed: index), recordedAt: Int64(index))
+        }
+
+        #expect(try file.record("journal", TemporaryJournal.key(256) + [1]) == nil)
+    }
+
     @Test(arguments: [nil, [1, 2]] as [[UInt8]?])
     func `a digest lost long ago keeps nobody from filling a tile, and is told`(
         left: [UInt8]?
