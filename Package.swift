@@ -114,6 +114,11 @@ let package = Package(
             name: "daybook-release-checks",
             dependencies: ["Daybook"],
             path: "Tools/daybook-release-checks"),
+        // Reads damaged stores through the library.
+        .executableTarget(
+            name: "daybook-readings",
+            dependencies: ["Daybook"],
+            path: "Tools/daybook-readings"),
         .executableTarget(
             name: "daybook-demo",
             dependencies: ["Daybook"],
