@@ -160,7 +160,7 @@ let package = Package(
             name: "SnapshotStoreTests",
             dependencies: [
                 "DaybookSnapshotStore", "DaybookObjectModel", "DaybookJournalLog", "DaybookLMDB",
-                "DaybookTestSupport",
+                "DaybookSQLite", "DaybookTestSupport",
             ]),
         .testTarget(
             name: "ObjectGraphTests",
