@@ -51,7 +51,7 @@ final class WorkingJournal {
     func hasMoves(_ key: RelationKey) -> Bool { index.hasMoves(key) }
 
     /// Lays what is pending over the members that lie under the context.
-    func overlay(_ key: RelationKey, on members: inout [ObjectID: Double]) {
+    func overlay(_ key: RelationKey, on members: inout RelationMembers) {
         index.overlay(key, on: &members)
     }
 
