@@ -1,5 +1,5 @@
-// The room of reading: the parent stores of contexts, the rows that contexts share, and requests with
-// their conditions. It makes objects from what it reads and changes nothing that is pending.
+// The room of reading: the parent stores of contexts, the rows that contexts share, and the objects made from
+// them. It changes nothing that is pending.
 
 import DaybookJournalLog
 import DaybookObjectModel

@@ -1,3 +1,6 @@
+// The room of fetching: requests, their conditions and aggregates, and the answers with what is pending laid
+// over them. It asks the parent store for rows and the registry for objects, and changes nothing.
+
 import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
