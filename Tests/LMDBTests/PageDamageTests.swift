@@ -94,6 +94,7 @@ import Testing
                     }
                 }
                 try ask { try Self.inParts(transaction, table) }
+                for step in [1, 7] { try ask { try Self.lookedUp(transaction, table, step) } }
                 for (probe, next) in zip(probes, probes.dropFirst() + [[0xFF]]) {
                     let key = probe.span.bytes
                     try ask { try transaction.get(table, key) { $0.array } ?? [] }
@@ -134,6 +135,20 @@ import Testing
             }
         }
         return answers
+    }
+
+    /// Records looked up together: all, or some that are further apart.
+    private static func lookedUp(
+        _ transaction: borrowing ReadTransaction, _ table: Table, _ step: Int
+    ) throws -> [UInt8] {
+        var found: [UInt8] = []
+        try transaction.lookUp(table, count: 900 / step) { index in
+            ObjectKey(UInt32(index * step / 300), UInt64(index * step % 300))
+        } _: { _, value in
+            if let value { found += value.array } else { found.append(0) }
+            return .proceed
+        }
+        return found
     }
 
     /// All records, read by several threads.

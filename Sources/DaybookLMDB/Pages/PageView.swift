@@ -150,13 +150,36 @@ struct PageView {
     /// The first key of a branch page means "everything before the second", and is passed over.
     @inline(__always)
     func place(of key: SoughtKey) throws(PageFault) -> (index: Int, isFound: Bool) {
-        var low = kind == .leaf ? 0 : 1
+        let first = kind == .leaf ? 0 : 1
+        return try place(of: key, from: first, startingAt: (first &+ nodeCount) >> 1)
+    }
+
+    /// The same for a leaf whose keys are mostly numbers that follow each other: the key is looked for
+    /// first where it would be if they were evenly spread.
+    @inline(__always)
+    func estimatedPlace(of key: SoughtKey) throws(PageFault) -> (index: Int, isFound: Bool) {
+        let last = nodeCount - 1
+        let lowest = try node(0).key
+        guard let distance = key.distance(behind: lowest), distance < 1 << 32,
+            let range = try SoughtKey(node(last).key).distance(behind: lowest), range < 1 << 32,
+            distance <= range
+        else { return try place(of: key) }
+        let estimate = range == 0 ? 0 : Int(distance &* UInt64(last) / range)
+        return try place(of: key, from: 0, startingAt: estimate)
+    }
+
+    @inline(__always)
+    private func place(
+        of key: SoughtKey, from first: Int, startingAt start: Int
+    ) throws(PageFault) -> (index: Int, isFound: Bool) {
+        var low = first
         var high = nodeCount
+        var middle = start
         while low < high {
-            let middle = (low &+ high) >> 1
             let order = key.order(to: try node(middle).key)
             if order == 0 { return (middle, true) }
             if order > 0 { low = middle &+ 1 } else { high = middle }
+            middle = (low &+ high) >> 1
         }
         return (low, false)
     }
@@ -292,6 +315,17 @@ struct SoughtKey {
         }
         if first != other.first { return first < other.first ? -1 : 1 }
         return last == other.last ? 0 : last < other.last ? -1 : 1
+    }
+
+    /// How far a key is behind another one that has the same length and differs only in the last eight
+    /// bytes, as numbers; nil for other keys, and when it is before that.
+    @inline(__always)
+    func distance(behind other: UnsafeRawBufferPointer) -> UInt64? {
+        guard bytes.count == other.count, bytes.count >= 8, bytes.count <= 16,
+            let start = other.baseAddress, first == start.bigNumber(at: 0)
+        else { return nil }
+        let otherLast = start.bigNumber(at: bytes.count - 8)
+        return otherLast <= last ? last &- otherLast : nil
     }
 
     /// Negative when the sought key comes before the other, zero when they are the same.

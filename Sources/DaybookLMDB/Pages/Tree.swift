@@ -148,14 +148,24 @@ struct Tree {
     func withCursor<R, E: Error>(
         _ body: (inout TreeCursor) throws(E) -> R
     ) throws(E) -> R {
-        // On the stack: no lookup allocates.
+        try withPath { path throws(E) in
+            var cursor = TreeCursor(self, path: path)
+            return try body(&cursor)
+        }
+    }
+
+    /// Calls `body` with room for a way from the root to a leaf, which is on the stack: no lookup
+    /// allocates.
+    @inline(__always)
+    func withPath<R, E: Error>(
+        _ body: (UnsafeMutablePointer<UInt64>) throws(E) -> R
+    ) throws(E) -> R {
         let result = withUnsafeTemporaryAllocation(
             of: UInt64.self, capacity: FileFormat.depthMaximum
         ) { path -> Result<R, E> in
             guard let start = path.baseAddress else { stop("A path has room.") }
-            var cursor = TreeCursor(self, path: start)
             do throws(E) {
-                return .success(try body(&cursor))
+                return .success(try body(start))
             } catch {
                 return .failure(error)
             }

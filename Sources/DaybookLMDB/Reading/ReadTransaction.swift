@@ -182,7 +182,7 @@ package struct ReadTransaction: ~Copyable, Reading {
     }
 
     @inline(__always)
-    private func tree(_ table: Table) throws(LMDBError) -> Tree {
+    func tree(_ table: Table) throws(LMDBError) -> Tree {
         require(
             table.environment == environment,
             "A table belongs to the environment that opened it; use that one's transactions.")

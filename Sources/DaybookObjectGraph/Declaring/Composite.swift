@@ -125,8 +125,7 @@ extension ManagedObject {
         require(
             slots.count == definition.elements.count,
             "The model of an object must have the elements of '\(definition.name)'.")
-        binding.slots.set(binding.composites.count, for: storage)
-        binding.composites.append(slots)
+        binding.remember(slots, ofComposite: storage)
         return slots
     }
 

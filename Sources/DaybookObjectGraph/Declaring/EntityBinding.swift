@@ -15,9 +15,9 @@ final class EntityBinding {
     /// Whether the objects are prototypes, which hold declarations instead of values.
     let isPrototype: Bool
     // Unchecked because each use of a property would pay for the check; a look-up calls no other code.
-    @exclusivity(unchecked) var slots = KeyPathSlots()
+    @exclusivity(unchecked) private(set) var slots: KeyPathSlots
     /// The slots of the elements of composite attributes, which ``slots`` has the indices of.
-    var composites: [[Int]] = []
+    private(set) var composites: [[Int]] = []
     /// Whether reads inside `withObservationTracking` are detected.
     var isWatched: Bool
     /// The rows that objects share with other contexts; nil where they share none.
@@ -37,6 +37,7 @@ final class EntityBinding {
     init(_ entity: GraphEntity, in context: ManagedObjectContext, registry: IdentityMap) {
         self.entity = entity
         schema = entity.schema
+        slots = entity.knownSlots
         self.context = context
         isWatched = context.tracksObservation
         rows = context.parentStore.sharedRows
@@ -50,12 +51,25 @@ final class EntityBinding {
     init(prototypeOf type: ManagedObject.Type) {
         entity = GraphEntity(schema: Self.noEntity, type: type, prototype: nil)
         schema = Self.noEntity
+        slots = KeyPathSlots()
         rows = nil
         registry = nil
         lock = nil
         storeIdentifiers = StoreIdentifiers()
         isWatched = false
         isPrototype = true
+    }
+
+    /// Remembers the index of a property, also for other contexts.
+    func remember(_ index: Int, of storage: AnyKeyPath) {
+        slots.set(index, for: storage)
+        entity.remember(index, of: storage)
+    }
+
+    /// Remembers the slots of a composite attribute.
+    func remember(_ elements: [Int], ofComposite storage: AnyKeyPath) {
+        slots.set(composites.count, for: storage)
+        composites.append(elements)
     }
 
     /// What the identifiers of objects in a store have in common.
@@ -76,14 +90,19 @@ final class EntityBinding {
     /// Takes an object that goes away out of the registry: at once where the registry may be touched, so
     /// that the next object gets its memory; elsewhere it is swept later.
     ///
-    /// - Returns: What releases the objects that it leads to, where the registry may be touched.
-    func handleEnd(of object: ManagedObject) -> RelationRelease? {
+    /// - Returns: Whether the registry may be touched.
+    func handleEnd(of object: ManagedObject) -> Bool {
         guard lock?.isOfThisThread == true else {
             registry?.countEnd()
-            return nil
+            return false
         }
         registry?.forget(object)
-        return registry?.release
+        return true
+    }
+
+    /// Releases what an object that goes away has held, where the registry may be touched.
+    func letGo(of relations: consuming [PropertyNumber: RelationCache]) {
+        registry?.release.letGo(of: consume relations)
     }
 
     /// Makes the fault for a record.

@@ -18,6 +18,7 @@ final class GraphEntity: Sendable {
     /// The default values of the model that rows of the store begin with.
     private let storedDefaults: [Value]
     private let meanings = Mutex<[KeyPathBox: KeyPathMeaning]>([:])
+    private let slots = Mutex(SharedSlots())
 
     /// Joins an entity and a class; `defaults` tells whose default a new object gets where both have
     /// one.
@@ -35,6 +36,22 @@ final class GraphEntity: Sendable {
             guard case .expression? = forms[slot]?.initial else { return false }
             return defaults == .type || schema.defaults[slot].isNull
         }
+    }
+
+    // MARK: - Slots
+
+    /// The properties that have been used in some context, with which others begin.
+    var knownSlots: KeyPathSlots { slots.withLock(\.slots) }
+
+    /// Remembers a property that is used for the first time in a context.
+    func remember(_ index: Int, of storage: AnyKeyPath) {
+        let property = ModelKeyPath(keyPath: storage)
+        slots.withLock { $0.slots.set(index, for: property.keyPath) }
+    }
+
+    private struct SharedSlots: @unchecked Sendable {
+        // @unchecked Sendable because key paths never change, and here nobody follows one.
+        var slots = KeyPathSlots()
     }
 
     /// Who decides the default values of new objects.

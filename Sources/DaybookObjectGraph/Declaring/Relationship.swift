@@ -82,7 +82,10 @@ extension Array: RelationshipValue where Element: ManagedObject {
 @propertyWrapper
 public struct Relationship<Value> {
     /// Which declaration of the prototype this is; 0 in ordinary objects.
-    let ordinal: DefinitionOrdinal
+    @usableFromInline let ordinal: DefinitionOrdinal
+
+    // Every new object runs these initializers, which are inlined, so that nothing is made for one but a
+    // prototype.
 
     /// Declares a relationship.
     ///
@@ -93,6 +96,7 @@ public struct Relationship<Value> {
     ///   - isOptional: Whether there may be no object at the other end.
     ///   - minimumCount: The least number of objects in a to-many relationship that is not empty.
     ///   - maximumCount: The greatest number of objects; 0 for no limit.
+    @inlinable
     public init(
         _ options: @autoclosure () -> RelationshipOptions = [], inverseName: String? = nil,
         isOptional: Bool = true, minimumCount: Int = 0, maximumCount: Int = 0
@@ -100,7 +104,7 @@ public struct Relationship<Value> {
         ordinal =
             Prototyping.isActive
             ? Self.noted(
-                options(), inverseName.map { .name($0) }, isOptional, minimumCount, maximumCount)
+                options(), inverseName: inverseName, isOptional, minimumCount, maximumCount)
             : 0
     }
 
@@ -112,14 +116,16 @@ public struct Relationship<Value> {
     ///   - isOptional: Whether there may be no object at the other end.
     ///   - minimumCount: The least number of objects in a to-many relationship that is not empty.
     ///   - maximumCount: The greatest number of objects; 0 for no limit.
+    @inlinable
     public init<Other: ManagedObject>(
-        _ options: @autoclosure () -> RelationshipOptions = [], inverse: PartialKeyPath<Other>,
+        _ options: @autoclosure () -> RelationshipOptions = [],
+        inverse: @autoclosure () -> PartialKeyPath<Other>,
         isOptional: Bool = true, minimumCount: Int = 0, maximumCount: Int = 0
     ) where Value: RelationshipValue {
         ordinal =
             Prototyping.isActive
             ? Self.noted(
-                options(), .keyPath(inverse), isOptional, minimumCount, maximumCount)
+                options(), inverse: inverse(), isOptional, minimumCount, maximumCount)
             : 0
     }
 
@@ -131,15 +137,37 @@ public struct Relationship<Value> {
     ///   - isOptional: Whether there may be no object at the other end.
     ///   - minimumCount: The least number of objects in a to-many relationship that is not empty.
     ///   - maximumCount: The greatest number of objects; 0 for no limit.
+    @inlinable
     public init(
         _ options: @autoclosure () -> RelationshipOptions = [], inverse: OwnInverse,
         isOptional: Bool = true, minimumCount: Int = 0, maximumCount: Int = 0
     ) where Value: RelationshipValue {
         ordinal =
             Prototyping.isActive
-            ? Self.noted(
-                options(), .itself, isOptional, minimumCount, maximumCount)
+            ? Self.noted(options(), inverse: inverse, isOptional, minimumCount, maximumCount)
             : 0
+    }
+
+    @usableFromInline static func noted(
+        _ options: RelationshipOptions, inverseName: String?, _ isOptional: Bool,
+        _ minimumCount: Int, _ maximumCount: Int
+    ) -> DefinitionOrdinal where Value: RelationshipValue {
+        noted(
+            options, inverseName.map { .name($0) }, isOptional, minimumCount, maximumCount)
+    }
+
+    @usableFromInline static func noted(
+        _ options: RelationshipOptions, inverse: AnyKeyPath, _ isOptional: Bool,
+        _ minimumCount: Int, _ maximumCount: Int
+    ) -> DefinitionOrdinal where Value: RelationshipValue {
+        noted(options, .keyPath(inverse), isOptional, minimumCount, maximumCount)
+    }
+
+    @usableFromInline static func noted(
+        _ options: RelationshipOptions, inverse: OwnInverse, _ isOptional: Bool,
+        _ minimumCount: Int, _ maximumCount: Int
+    ) -> DefinitionOrdinal where Value: RelationshipValue {
+        noted(options, .itself, isOptional, minimumCount, maximumCount)
     }
 
     private static func noted(

@@ -27,7 +27,7 @@ final class JournalIndex {
     func hasMoves(_ key: RelationKey) -> Bool { links.hasMoves(key) }
 
     /// Lays what is pending over the members that lie under the context.
-    func overlay(_ key: RelationKey, on members: inout [ObjectID: Double]) {
+    func overlay(_ key: RelationKey, on members: inout RelationMembers) {
         links.overlay(key, on: &members)
     }
 

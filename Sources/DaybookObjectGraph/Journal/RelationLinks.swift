@@ -31,8 +31,8 @@ struct RelationLinks {
     }
 
     /// Applies the records to members that were read.
-    func overlay(_ key: RelationKey, on members: inout [ObjectID: Double]) {
-        for (member, move) in moves[key] ?? [:] { members[member] = move.new }
+    func overlay(_ key: RelationKey, on members: inout RelationMembers) {
+        for (member, move) in moves[key] ?? [:] { members.set(member, order: move.new) }
     }
 
     /// Forgets everything.

@@ -1,8 +1,7 @@
 // The room of the working journal: what has changed in a context since its base, and how undo, redo and
 // rollback move over it. `WorkingJournal` owns all of it: the current event (`OpenEvent`), the list of
 // changes with base and cursor (`StepList`), and the index of what lies between them (`JournalIndex`).
-// `UndoManager` is its public face. The extensions of `ManagedObjectContext` in this room apply changes to
-// objects and keep nothing. The room reads saved entries from the parent store and writes to no store.
+// It hands what is undone and redone to the context; what that does to objects is in the room of undoing.
 
 import DaybookObjectModel
 
@@ -51,7 +50,7 @@ final class WorkingJournal {
     func hasMoves(_ key: RelationKey) -> Bool { index.hasMoves(key) }
 
     /// Lays what is pending over the members that lie under the context.
-    func overlay(_ key: RelationKey, on members: inout [ObjectID: Double]) {
+    func overlay(_ key: RelationKey, on members: inout RelationMembers) {
         index.overlay(key, on: &members)
     }
 

@@ -20,7 +20,7 @@ extension ManagedObject {
             property.attribute == nil
             ? binding.schema.properties.firstIndex { $0 === property } : property.slot
         guard let index else { return nil }
-        binding.slots.set(index, for: storage)
+        binding.remember(index, of: storage)
         return index
     }
 

@@ -163,21 +163,22 @@ extension ManagedObject {
         _ objects: [ManagedObject], of property: SchemaProperty, _ context: ManagedObjectContext
     ) {
         let current = memberList(of: property, context)
+        let orders = current.orders
         let wanted = Set(objects.map(\.graphID.object))
         for id in current.sorted where !wanted.contains(id) {
             let object = context.object(GraphID(store: graphID.store, object: id))
             removeMember(object, of: property, context)
         }
         guard property.relationship?.isOrdered == true else {
-            for object in objects where current.orders[object.graphID.object] == nil {
+            for object in objects where orders[object.graphID.object] == nil {
                 addMember(object, order: 0, of: property, context)
             }
             return
         }
         let positions = MemberOrder.positions(
-            for: objects.map { current.orders[$0.graphID.object] })
+            for: objects.map { orders[$0.graphID.object] })
         for (object, position) in zip(objects, positions) {
-            if current.orders[object.graphID.object] == nil {
+            if orders[object.graphID.object] == nil {
                 addMember(object, order: position, of: property, context)
             } else {
                 setMembership(of: object.graphID.object, order: position, in: property, context)
@@ -205,7 +206,7 @@ extension ManagedObject {
         of member: ObjectID, order: Double?, in property: SchemaProperty,
         _ context: ManagedObjectContext
     ) {
-        let old = memberList(of: property, context).orders[member]
+        let old = memberList(of: property, context).order(of: member)
         guard old != order, isEditable else { return }
         context.recordMembership(of: self, property, member, from: old, to: order)
         context.followMembership(of: self, property, member, from: old, to: order)
@@ -223,12 +224,13 @@ extension ManagedObject {
         guard let inverse = property.end?.inverse else { return }
         let wanted = property.relationship?.isToMany == true ? objects : Array(objects.prefix(1))
         let current = memberList(of: property, context)
+        let orders = current.orders
         let wantedIDs = Set(wanted.map(\.graphID.object))
         for id in current.sorted where !wantedIDs.contains(id) {
             let object = context.object(GraphID(store: graphID.store, object: id))
             object.disown(self, through: inverse, context)
         }
-        for object in wanted where current.orders[object.graphID.object] == nil {
+        for object in wanted where orders[object.graphID.object] == nil {
             object.own(self, through: inverse, context)
         }
         // An owner may already belong to this object without being in the list read earlier.
@@ -245,7 +247,7 @@ extension ManagedObject {
         } else {
             // It may already be a member if the other end was read before it became one.
             let list = memberList(of: property, context)
-            guard list.orders[object.graphID.object] == nil else { return }
+            guard list.order(of: object.graphID.object) == nil else { return }
             let isOrdered = property.relationship?.isOrdered == true
             let last = isOrdered ? list.orders.values.max() ?? 0 : -1
             addMember(object, order: last + 1, of: property, context)

@@ -18,26 +18,26 @@ import Foundation
 open class ManagedObject {
     final let binding: EntityBinding
     final var graphID: GraphID
+    // What is unchecked is so because each fault would pay for the checks: it is changed by plain
+    // assignments and events, during which no other code runs, and observers are told after one is done.
     /// The row that the values are read from as long as none of them has been set.
-    // Both are unchecked because each fault would pay for the checks; the values are set by plain
-    // assignments, and observers are told only after one is done.
     @exclusivity(unchecked) private(set) final var held = BorrowedRow()
     /// The values otherwise.
     @exclusivity(unchecked) private final var list: [Value] = []
     /// The entry that last changed the row the values were read from.
-    final var since: UInt64 = 0
+    @exclusivity(unchecked) final var since: UInt64 = 0
     /// The object's record in the event being recorded; -1 for none.
     final var eventIndex: Int32 = -1
     /// What the object is to its context.
-    private(set) final var status: ObjectStatus
+    @exclusivity(unchecked) private(set) final var status: ObjectStatus
     /// The rows that the object's was read together with, kept for other contexts.
     @exclusivity(unchecked) private(set) final var rowPage: RowPage?
     /// Related objects that have been asked for, by property. They hold their objects strongly.
-    final var relations: [PropertyNumber: RelationCache] = [:] {
+    @exclusivity(unchecked) final var relations: [PropertyNumber: RelationCache] = [:] {
         didSet { if let observation { tellOfMembers(observation) } }
     }
     /// What is watched of the object; nil when nobody does.
-    final var observation: ObjectObservation?
+    @exclusivity(unchecked) final var observation: ObjectObservation?
 
     /// A copy of the row that the values are read from.
     private(set) final var packed: EncodedRow? {
@@ -199,15 +199,15 @@ open class ManagedObject {
     // to.
     @inline(never) private final func leave() {
         letGoOfRow()
-        let release = binding.handleEnd(of: self)
+        let isAtHome = binding.handleEnd(of: self)
         guard !relations.isEmpty else { return }
         // Observers are not told that an object that goes away no longer leads anywhere.
         observation = nil
         let held = relations
         relations = [:]
         // Moved, because otherwise the last reference would be released here.
-        if let release {
-            release.letGo(of: consume held)
+        if isAtHome {
+            binding.letGo(of: consume held)
         } else {
             RelationRelease.letGoElsewhere(of: consume held)
         }
@@ -334,7 +334,7 @@ open class ManagedObject {
     open func validateForDelete() throws { try checkRules(for: .delete) }
 
     /// The name of the entity this class represents: the name of the class.
-    open class var entityName: String { String(describing: self) }
+    open class var entityName: String { TypeNames.name(of: self) }
 
     /// Whether only subclasses have objects. Subclasses inherit this: an abstract class returns `self ==
     /// Vehicle.self` with its own name, not `true`.

@@ -300,7 +300,7 @@ extension ManagedObjectContext {
     /// The members of a stored relationship in the parent store; none when they cannot be read.
     func readMembers(of property: SchemaProperty, in object: ManagedObject) -> [ObjectID: Double] {
         do {
-            return try parentStore.members(of: property, in: object.graphID)
+            return try parentStore.members(of: property, in: object.graphID).orders
         } catch {
             inaccessibleFaultHandler?(object.objectID, error)
             return [:]
@@ -310,12 +310,12 @@ extension ManagedObjectContext {
     // MARK: - Relationships
 
     /// The members of a relationship; none when they cannot be read.
-    func loadMembers(of property: SchemaProperty, in object: ManagedObject) -> [ObjectID: Double] {
+    func loadMembers(of property: SchemaProperty, in object: ManagedObject) -> RelationMembers {
         do {
             return try currentMembers(of: property, in: object.graphID)
         } catch {
             inaccessibleFaultHandler?(object.objectID, error)
-            var members: [ObjectID: Double] = [:]
+            var members = RelationMembers(read: [])
             journal.overlay(
                 RelationKey(owner: object.graphID, property: property.number), on: &members)
             return members
@@ -383,7 +383,7 @@ extension ManagedObject {
     /// Keeps a list that has been read up to date; one that has not will be read correctly.
     fileprivate func updateList(of property: PropertyNumber, _ member: ObjectID, order: Double?) {
         guard case .many(var list)? = relations[property] else { return }
-        if let order { list.add(member, order: order) } else { list.remove(member) }
+        list.set(member, order: order)
         relations[property] = .many(list)
     }
 }

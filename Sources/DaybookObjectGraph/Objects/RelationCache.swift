@@ -13,28 +13,32 @@ enum RelationCache {
 
 /// The members of a relationship with their order, and the objects once they have been read.
 struct MemberList {
-    private(set) var orders: [ObjectID: Double]
+    private(set) var members: RelationMembers
     /// The objects in order; nil until they are read and after a change.
     var objects: [ManagedObject]?
 
-    init(_ orders: [ObjectID: Double]) {
-        self.orders = orders
+    init(_ members: RelationMembers) {
+        self.members = members
     }
+
+    init(_ orders: [ObjectID: Double]) {
+        self.init(RelationMembers(orders))
+    }
+
+    var count: Int { members.count }
 
     /// The members in order; without one, by object.
-    var sorted: [ObjectID] {
-        orders.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key)
-    }
+    var sorted: [ObjectID] { members.sorted }
 
-    /// Adds a member or gives it another position.
-    mutating func add(_ object: ObjectID, order: Double) {
-        orders[object] = order
-        objects = nil
-    }
+    /// The order of each member.
+    var orders: [ObjectID: Double] { members.orders }
 
-    /// Removes a member.
-    mutating func remove(_ object: ObjectID) {
-        orders[object] = nil
+    /// The order of one member; nil when it is none.
+    func order(of object: ObjectID) -> Double? { members.order(of: object) }
+
+    /// Adds a member, gives it another position, or removes it for nil.
+    mutating func set(_ object: ObjectID, order: Double?) {
+        members.set(object, order: order)
         objects = nil
     }
 }

@@ -52,10 +52,10 @@ extension CoordinatedStores: RowFinder {
 
     // MARK: - Values, members and queries
 
-    func members(of property: SchemaProperty, in id: GraphID) throws -> [ObjectID: Double] {
+    func members(of property: SchemaProperty, in id: GraphID) throws -> RelationMembers {
         let store = try store(of: id)
         return try store.read(at: position(toRead: store)) {
-            try $0.orders(of: property, in: id)
+            RelationMembers(read: try $0.members(of: property, in: id.object))
         }
     }
 
@@ -115,10 +115,24 @@ extension CoordinatedStores: RowFinder {
             let store = try store(of: first.graphID)
             try store.read(at: position(toRead: store)) { snapshot in
                 try body(
-                    objects, { try snapshot.row($0.object) },
-                    { try snapshot.orders(of: $0, in: $1) })
+                    objects,
+                    { ids, take in
+                        try snapshot.forEachRows(of: ids.map(\.object)) { rows in
+                            let page = page(of: rows, in: store)
+                            rows.forEach { object, row in
+                                take(GraphID(store: store.number, object: object), Row(row), page)
+                            }
+                        }
+                    },
+                    { RelationMembers(read: try snapshot.members(of: $0, in: $1.object)) })
             }
         }
+    }
+
+    /// Rows that are shared with other contexts together; nil for few ones, and where nothing is shared.
+    func page(of rows: EncodedRows, in store: PersistentStore) -> RowPage? {
+        isHeld || rows.count < RowPage.leastCount
+            ? nil : RowPage(rows, in: store.number, for: self.rows)
     }
 
     func inOneTurn<Result>(_ body: () throws -> Result) throws -> Result { try body() }
@@ -163,15 +177,5 @@ extension CoordinatedStores: RowFinder {
             throw StoreError.noSuchObject(id.description)
         }
         return (graphID.object, try store(of: graphID))
-    }
-}
-
-extension Snapshot {
-    /// The members of a relationship with their order.
-    fileprivate func orders(
-        of property: SchemaProperty, in id: GraphID
-    ) throws -> [ObjectID: Double] {
-        let members: [Member] = try members(of: property, in: id.object)
-        return Dictionary(members.map { ($0.object, $0.order) }) { first, _ in first }
     }
 }

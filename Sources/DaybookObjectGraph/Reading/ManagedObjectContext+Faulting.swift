@@ -68,6 +68,29 @@ extension ManagedObjectContext {
         object.holdRow()
     }
 
+    /// Keeps a row that was read, for the other contexts: together with those that were read with it, or on
+    /// its own.
+    ///
+    /// - Parameters:
+    ///   - row: The row.
+    ///   - page: The rows that were read with it, of which all objects come one after the other.
+    ///   - object: The object.
+    ///   - ticket: The ticket taken before the row was read.
+    ///   - last: The page of the object before, which is shared already.
+    func share(
+        _ row: Row, _ page: RowPage?, of object: ManagedObject, _ ticket: RowCache.Ticket,
+        _ last: inout RowPage?
+    ) {
+        guard let page else {
+            if let packed = row.packed { share(packed, of: object, ticket) }
+            return
+        }
+        object.holdRow(with: page)
+        guard page !== last else { return }
+        coordinator.rows.hold(page, ticket)
+        last = page
+    }
+
     // MARK: - Many faults
 
     /// Reads the records of all faults among some objects, in one read of each store.
@@ -92,14 +115,20 @@ extension ManagedObjectContext {
         _ objects: some Sequence<ManagedObject>, _ body: (ManagedObject, Row) -> Void
     ) throws {
         let ticket = coordinator.rows.ticket()
-        var found: [(ManagedObject, Row)] = []
-        try parentStore.readTogether(objects.filter(\.isFault)) { faults, row, _ in
-            for object in faults {
-                if let row = try row(object.graphID) { found.append((object, row)) }
+        var found: [(object: ManagedObject, row: Row, page: RowPage?)] = []
+        try parentStore.readTogether(objects.filter(\.isFault)) { faults, rows, _ in
+            var rest = faults[...]
+            try rows(faults.map(\.graphID)) { id, row, page in
+                // The rows come in the order of the objects; those without one are passed over.
+                while let object = rest.popFirst() {
+                    guard object.graphID == id else { continue }
+                    return found.append((object, row, page))
+                }
             }
         }
-        for (object, row) in found {
-            if let packed = row.packed { share(packed, of: object, ticket) }
+        var last: RowPage?
+        for (object, row, page) in found {
+            share(row, page, of: object, ticket, &last)
             body(object, row)
         }
     }

@@ -29,9 +29,9 @@ extension ManagedObjectContext {
     /// The members of a relationship: those in the parent store, with what has joined and left here.
     func currentMembers(
         of property: SchemaProperty, in id: GraphID
-    ) throws -> [ObjectID: Double] {
+    ) throws -> RelationMembers {
         let owner = registry[id]
-        if case .many(let list)? = owner?.relations[property.number] { return list.orders }
+        if case .many(let list)? = owner?.relations[property.number] { return list.members }
         var members = try underlyingMembers(of: property, in: id) {
             try parentStore.members(of: $0, in: $1)
         }
@@ -49,13 +49,15 @@ extension ManagedObjectContext {
     /// - Throws: What `read` throws.
     func underlyingMembers(
         of property: SchemaProperty, in id: GraphID,
-        _ read: (SchemaProperty, GraphID) throws -> [ObjectID: Double]
-    ) rethrows -> [ObjectID: Double] {
-        if registry[id]?.status.isTemporary == true, !property.mayLeadToNew { return [:] }
+        _ read: (SchemaProperty, GraphID) throws -> RelationMembers
+    ) rethrows -> RelationMembers {
+        if registry[id]?.status.isTemporary == true, !property.mayLeadToNew {
+            return RelationMembers(read: [])
+        }
         let members = try read(property, id)
         guard !property.isStoredToMany, !journal.isAtBase else { return members }
         // An object inserted here has the members it has here, though others have brought it back, too.
-        return members.filter { member, _ in
+        return members.filter { member in
             let owner = registry[GraphID(store: id.store, object: member)]
             return owner?.status.isTemporary != true
         }

@@ -47,7 +47,7 @@ final class ParentContext: ParentStore, @unchecked Sendable {
         return try !store.read(at: nil) { try $0.exists(id.object) }
     }
 
-    func members(of property: SchemaProperty, in id: GraphID) throws -> [ObjectID: Double] {
+    func members(of property: SchemaProperty, in id: GraphID) throws -> RelationMembers {
         try parent.performForChild { try parent.currentMembers(of: property, in: id) }
     }
 
@@ -81,7 +81,12 @@ final class ParentContext: ParentStore, @unchecked Sendable {
     func readTogether(_ objects: [ManagedObject], _ body: CommonReading) throws {
         try parent.performForChild {
             try body(
-                objects, { try parent.currentRow(of: $0) },
+                objects,
+                { ids, take in
+                    for id in ids {
+                        if let row = try parent.currentRow(of: id) { take(id, row, nil) }
+                    }
+                },
                 { try parent.currentMembers(of: $0, in: $1) })
         }
     }

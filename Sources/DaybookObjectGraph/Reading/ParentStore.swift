@@ -1,5 +1,5 @@
-// The room of reading: the parent stores of contexts, the rows that contexts share, and requests with
-// their conditions. It makes objects from what it reads and changes nothing that is pending.
+// The room of reading: the parent stores of contexts, the rows that contexts share, and the objects made from
+// them. It changes nothing that is pending.
 
 import DaybookJournalLog
 import DaybookObjectModel
@@ -40,7 +40,7 @@ protocol ParentStore: AnyObject, Sendable {
     func isUnsaved(_ id: GraphID) throws -> Bool
 
     /// The members of a relationship with their order.
-    func members(of property: SchemaProperty, in id: GraphID) throws -> [ObjectID: Double]
+    func members(of property: SchemaProperty, in id: GraphID) throws -> RelationMembers
 
     /// The value of a stored property.
     func value(of property: SchemaProperty, in id: GraphID) throws -> Value
@@ -177,8 +177,14 @@ protocol ParentStore: AnyObject, Sendable {
 
 /// Reads rows and members of several objects at once, and of the objects that they lead to.
 typealias CommonReading = (
-    _ objects: [ManagedObject], _ row: (GraphID) throws -> Row?,
-    _ members: (SchemaProperty, GraphID) throws -> [ObjectID: Double]
+    _ objects: [ManagedObject], _ rows: ReadingOfRows,
+    _ members: (SchemaProperty, GraphID) throws -> RelationMembers
+) throws -> Void
+
+/// Passes on the rows that some objects have, each with those that were read together with it and are
+/// shared together.
+typealias ReadingOfRows = (
+    _ ids: [GraphID], _ take: (GraphID, Row, RowPage?) -> Void
 ) throws -> Void
 
 /// An entry that a save has made.

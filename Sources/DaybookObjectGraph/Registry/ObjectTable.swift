@@ -115,7 +115,8 @@ struct ObjectTable<Payload> {
 
     // MARK: - Room
 
-    static var leastCapacity: Int { 64 }
+    /// With fewer, numbers of several pages would collide.
+    static var leastCapacity: Int { 256 }
 
     /// Makes room for a number of additional keys, so that there is a slot for each.
     @inline(__always)  // See above.

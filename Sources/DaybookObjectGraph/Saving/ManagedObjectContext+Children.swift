@@ -85,7 +85,7 @@ extension ManagedObjectContext {
         guard !deleted.isEmpty else { return }
         for object in registry.objects {
             for case (let property, .many(let list)) in object.relations {
-                let isConcerned = list.orders.keys.contains {
+                let isConcerned = list.sorted.contains {
                     deleted.contains(GraphID(store: object.graphID.store, object: $0))
                 }
                 if isConcerned { object.relations[property] = nil }

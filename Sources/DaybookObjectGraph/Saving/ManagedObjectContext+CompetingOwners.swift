@@ -17,7 +17,7 @@ extension ManagedObjectContext {
         } else if let inverse = property.opposite,
             let derived = binding(member.entity).schema.property(inverse)
         {
-            holders = try Array(currentMembers(of: derived, in: id).keys)
+            holders = try currentMembers(of: derived, in: id).sorted
         }
         return holders.filter {
             !references.isReleased(member, by: GraphID(store: store, object: $0), property.number)

@@ -79,7 +79,7 @@ extension ManagedObjectContext {
         of property: SchemaProperty, in owner: ManagedObject
     ) -> [ObjectID] {
         guard let slot = property.slot else {
-            return Array(owner.memberList(of: property, self).orders.keys)
+            return owner.memberList(of: property, self).sorted
         }
         guard !owner.isFault || owner.isEditable && owner.realizeIfNeeded() else { return [] }
         return owner.value(inSlot: slot).reference.map { [$0] } ?? []

@@ -73,7 +73,7 @@ extension ManagedObjectContext {
         let related = object.binding.schema.properties.first { property in
             guard property.end != nil else { return false }
             if let slot = property.slot { return object.value(inSlot: slot).reference != nil }
-            return !object.memberList(of: property, self).orders.isEmpty
+            return object.memberList(of: property, self).count > 0
         }
         guard related == nil, !isReferredTo(object.graphID) else {
             throw StoreError.notAssignable(
@@ -95,7 +95,7 @@ extension ManagedObjectContext {
                 if let slot = property.slot {
                     return other.value(inSlot: slot).reference == id.object
                 }
-                return other.memberList(of: property, self).orders[id.object] != nil
+                return other.memberList(of: property, self).order(of: id.object) != nil
             }
         }
     }

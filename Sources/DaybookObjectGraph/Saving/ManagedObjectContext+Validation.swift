@@ -112,7 +112,7 @@ extension ManagedObjectContext {
         }
         for property in schema.slots { check(property, of: object, .called, &failures) }
         for property in schema.counted {
-            let count = object.memberList(of: property, self).orders.count
+            let count = object.memberList(of: property, self).count
             guard let misfit = property.misfit(ofCount: count) else { continue }
             failures.append(object.failure(misfit, of: property, self))
         }
@@ -280,7 +280,7 @@ private struct CountedRelationships {
             else { return nil }
             let object = context.object(key.object)
             guard object.isEditable else { return nil }
-            let count = object.memberList(of: property, context).orders.count
+            let count = object.memberList(of: property, context).count
             guard let misfit = property.misfit(ofCount: count) else { return nil }
             return object.failure(misfit, of: property, context)
         }

@@ -84,7 +84,7 @@ struct RowCollector: Sendable {
     /// With this many bytes no more rows are added, because keeping one row keeps all of them.
     private static let bytesLimit = 16_384
 
-    private var writer = KeyWriter(capacity: 4_096)
+    private var writer = KeyWriter(capacity: 512)
     private var entity = EntityNumber(rawValue: 0)
     private var page: UInt64 = 0
     private var bits: UInt64 = 0

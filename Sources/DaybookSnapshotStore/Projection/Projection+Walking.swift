@@ -52,6 +52,43 @@ extension Projection {
         return step
     }
 
+    /// Walks certain objects as of `sequence`, each with its row then; those that did not exist are passed
+    /// over.
+    ///
+    /// - Complexity: O(log *n*) page reads for each object, at most; O(1) for one that follows the one
+    ///   before.
+    func walkRows(
+        of objects: ArraySlice<ObjectID>, at sequence: SequenceNumber,
+        in transaction: borrowing ReadTransaction,
+        _ body: (ObjectID, RowLayout, RawSpan) throws -> WalkStep
+    ) throws -> WalkStep {
+        var step = WalkStep.proceed
+        let start = objects.startIndex
+        // While bytes of the look-up are in hand, an earlier row may be read beside it.
+        let other = transaction.shared()
+        try transaction.lookUp(tables.rows, count: objects.count) {
+            ObjectKey(objects[start + $0])
+        } _: { place, bytes in
+            let object = objects[start + place]
+            if let bytes {
+                let layout = try decoding(object) { () throws(DecodingFailure) in
+                    try RowLayout(bytes)
+                }
+                if layout.since <= sequence {
+                    step = try body(object, layout, bytes)
+                    return step == .proceed ? .proceed : .stop
+                }
+            }
+            guard sequence < .latest else { return .proceed }
+            let earlier = try withReplacedRow(of: object, since: sequence, in: other) {
+                bytes, layout in try body(object, layout, bytes)
+            }
+            step = earlier ?? .proceed
+            return step == .proceed ? .proceed : .stop
+        }
+        return step
+    }
+
     /// Walks the objects of one entity from the one behind as many as are skipped, which are not read.
     ///
     /// - Parameters:

@@ -47,6 +47,14 @@ package struct Row: Sendable, Hashable {
         }
     }
 
+    /// The value in a slot; null for a slot the row does not have.
+    package func value(inSlot slot: Int) -> Value {
+        switch content {
+        case .values(let values): values.indices.contains(slot) ? values[slot] : .null
+        case .packed(let packed): packed.value(inSlot: slot)
+        }
+    }
+
     /// The row as it was read; nil for one created from values.
     package var packed: EncodedRow? {
         if case .packed(let packed) = content { packed } else { nil }

@@ -89,12 +89,7 @@ extension Snapshot {
                 return passed == query.limit ? .stop : .proceed
             }
         } else {
-            for object in try fetch(query) {
-                _ = try projection.withRow(of: object, at: sequence, in: transaction) {
-                    bytes, layout in
-                    try collect(object, layout, bytes, in: &collected, body)
-                }
-            }
+            try collectRows(of: fetch(query), in: &collected, body)
         }
         if !collected.isEmpty { try body(collected.take()) }
     }
@@ -127,6 +122,29 @@ extension Snapshot {
     ) throws {
         if !collected.isEmpty, !collected.hasRoom(for: object) { try body(collected.take()) }
         try collected.append(object, layout, bytes, in: projection)
+    }
+
+    /// Passes on the rows of certain objects; those that did not exist are passed over. Rows of
+    /// neighbours come together where these follow each other.
+    ///
+    /// - Complexity: O(*k* log *n*) page reads, *k* the number of objects; fewer where they are in order.
+    package func forEachRows(
+        of objects: [ObjectID], _ body: (EncodedRows) throws -> Void
+    ) throws {
+        var collected = RowCollector()
+        try collectRows(of: objects, in: &collected, body)
+        if !collected.isEmpty { try body(collected.take()) }
+    }
+
+    private func collectRows(
+        of objects: [ObjectID], in collected: inout RowCollector,
+        _ body: (EncodedRows) throws -> Void
+    ) throws {
+        _ = try projection.walkRows(of: objects[...], at: sequence, in: transaction) {
+            object, layout, bytes in
+            try collect(object, layout, bytes, in: &collected, body)
+            return .proceed
+        }
     }
 
     /// How many objects match a query, within its offset and limit.

@@ -57,13 +57,11 @@ extension Snapshot {
             return try projection.walk(
                 entity, at: sequence, isLatest: isLatest, in: transaction, body)
         }
-        for object in candidates where object.entity == entity {
-            let step = try projection.withRow(of: object, at: sequence, in: transaction) {
-                bytes, row in try body(object, row, bytes)
-            }
-            if step == .stop { return .stop }
-        }
-        return .proceed
+        // They are in order, so those of an entity lie side by side.
+        let begin = candidates.firstIndex { $0.entity == entity } ?? candidates.endIndex
+        let end = candidates[begin...].lastIndex { $0.entity == entity }.map { $0 + 1 } ?? begin
+        return try projection.walkRows(
+            of: candidates[begin..<end], at: sequence, in: transaction, body)
     }
 
     func accepts(

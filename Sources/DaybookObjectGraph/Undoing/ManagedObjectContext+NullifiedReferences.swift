@@ -134,7 +134,7 @@ extension ManagedObjectContext {
                 let destination = GraphID(store: store, object: member.object)
                 guard deleted.contains(destination) else { continue }
                 if case .many(let list)? = object?.relations[edit.property],
-                    list.orders[member.object] == nil
+                    list.order(of: member.object) == nil
                 {
                     continue
                 }

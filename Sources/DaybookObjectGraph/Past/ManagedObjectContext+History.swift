@@ -1,3 +1,5 @@
+// The room of the past: moments, and what each entry did to an object. It only reads saved entries.
+
 import DaybookStopping
 
 extension ManagedObjectContext {

@@ -1,3 +1,6 @@
+// The room of proofs: the tree over the digests of entries, its tiles and proofs, and signed checkpoints. It
+// reads entries by number and writes nothing but the tree.
+
 import DaybookStopping
 
 /// The shape of the Merkle tree of RFC 6962 over a list of leaves: the subtrees of its root, of an

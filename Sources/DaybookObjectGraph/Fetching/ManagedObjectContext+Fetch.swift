@@ -1,3 +1,6 @@
+// The room of fetching: requests, their conditions and aggregates, and the answers with what is pending laid
+// over them. It asks the parent store for rows and the registry for objects, and changes nothing.
+
 import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -45,13 +48,13 @@ extension ManagedObjectContext {
 
     /// Hands out the objects that meet a request. The callback must not use the context.
     @usableFromInline func forEachFound<Object>(
-        by request: FetchRequest<Object>, _ body: (ManagedObject) -> Void
+        by request: FetchRequest<Object>, _ body: (consuming ManagedObject) -> Void
     ) throws -> Readiness {
         let paths = try request.prefetchPaths(in: coordinator.model)
         guard let finder = parentStore.rowFinder,
             let (query, store) = try readOfRows(by: request)
         else {
-            try found(by: request, prefetching: paths).forEach(body)
+            for object in try found(by: request, prefetching: paths) { body(object) }
             return .ready
         }
         let readiness = request.returnsObjectsAsFaults ? Readiness.ready : .prepared
@@ -104,7 +107,7 @@ extension ManagedObjectContext {
     private func forEachObjectWithRow(
         _ query: Query, _ store: PersistentStore, _ finder: any RowFinder,
         _ readiness: Readiness,
-        _ body: (ManagedObject) -> Void
+        _ body: (consuming ManagedObject) -> Void
     ) throws {
         let cache = parentStore.isHeld ? nil : coordinator.rows
         let ticket = coordinator.rows.ticket()
@@ -314,8 +317,7 @@ struct ContextSource: FilterSource {
             guard let own = schema.entity(object.entity)?.property(property.number) else {
                 return []
             }
-            return try context.parentStore.members(of: own, in: id)
-                .sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key)
+            return try context.parentStore.members(of: own, in: id).sorted
         }
         let owner = context.object(id)
         guard let own = owner.binding.schema.property(property.number) else { return [] }

@@ -1,3 +1,5 @@
+// The room of predicates: Foundation's predicate language, read from text into a `Filter`.
+
 extension Filter {
     /// Reads a predicate in Foundation's predicate language.
     ///

@@ -1,3 +1,7 @@
+// The room of undoing: the public face of the working journal, and what undo and redo do to objects. It
+// applies the changes that the journal gives back, reads saved entries from the parent store, and keeps
+// nothing of its own but what observers are told.
+
 import DaybookObjectModel
 import DaybookStopping
 import Foundation

@@ -1,0 +1,78 @@
+import DaybookObjectModel
+
+/// The members of a relationship with their order.
+///
+/// As they were read they are a list. It becomes a table by object when one of them joins, leaves or moves;
+/// most lists are only read.
+struct RelationMembers {
+    private enum Content {
+        /// In order; without one, by object. No object comes twice.
+        case read([Member])
+        case changed([ObjectID: Double])
+    }
+
+    private var content: Content
+
+    /// Members in order, as the store has them.
+    init(read members: [Member]) {
+        content = .read(members)
+    }
+
+    /// Members with their order.
+    init(_ orders: [ObjectID: Double]) {
+        content = .changed(orders)
+    }
+
+    var count: Int {
+        switch content {
+        case .read(let members): members.count
+        case .changed(let orders): orders.count
+        }
+    }
+
+    /// The members in order; without one, by object.
+    var sorted: [ObjectID] {
+        switch content {
+        case .read(let members): members.map(\.object)
+        case .changed(let orders):
+            orders.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key)
+        }
+    }
+
+    /// The order of each member.
+    ///
+    /// - Complexity: O(*k*) where none of the *k* members has changed.
+    var orders: [ObjectID: Double] {
+        switch content {
+        case .read(let members):
+            Dictionary(members.map { ($0.object, $0.order) }) { first, _ in first }
+        case .changed(let orders): orders
+        }
+    }
+
+    /// The order of one member; nil when it is none.
+    ///
+    /// - Complexity: O(*k*) where none of the *k* members has changed.
+    func order(of object: ObjectID) -> Double? {
+        switch content {
+        case .read(let members): members.first { $0.object == object }?.order
+        case .changed(let orders): orders[object]
+        }
+    }
+
+    /// Gives a member an order, or takes it out for nil.
+    mutating func set(_ object: ObjectID, order: Double?) {
+        var orders = orders
+        orders[object] = order
+        content = .changed(orders)
+    }
+
+    /// Leaves out members.
+    func filter(_ isIncluded: (ObjectID) -> Bool) -> RelationMembers {
+        switch content {
+        case .read(let members):
+            RelationMembers(read: members.filter { isIncluded($0.object) })
+        case .changed(let orders): RelationMembers(orders.filter { isIncluded($0.key) })
+        }
+    }
+}
