@@ -196,11 +196,20 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// A build with other settings, such as Thread Sanitizer's, needs only the tests that it will run.
-if let names = Context.environment["DAYBOOK_TEST_TARGETS"]?.split(separator: ",").map(String.init) {
+// A build with other settings, such as Thread Sanitizer's, needs only the tests that it will run: folders and files
+// of 'Tests', whose first folder is the target. SwiftPM warns of the files that are left out.
+if let chosen = Context.environment["DAYBOOK_TESTS"]?.split(separator: ",") {
+    var sources: [String: [String]] = [:]
+    for path in chosen {
+        let parts = path.split(separator: "/", maxSplits: 1).map(String.init)
+        sources[parts[0], default: []] += parts.dropFirst()
+    }
     package.products = []
     package.targets.removeAll { target in
-        [.test, .executable].contains(target.type) && !names.contains(target.name)
+        [.test, .executable].contains(target.type) && sources[target.name] == nil
+    }
+    for target in package.targets where target.type == .test && sources[target.name] != [] {
+        target.sources = sources[target.name]
     }
 }
 

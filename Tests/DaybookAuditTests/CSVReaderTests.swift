@@ -123,9 +123,8 @@ import Testing
     ) throws {
         var given = 0
         var reader = CSVReader { buffer in
-            let start = given == 0 && isQuoted ? 1 : 0
-            if start == 1 { buffer[0] = UInt8(ascii: "\"") }
-            for index in start..<buffer.count { buffer[index] = byte }
+            buffer = [UInt8](repeating: byte, count: buffer.count)
+            if given == 0 && isQuoted { buffer[0] = UInt8(ascii: "\"") }
             given += buffer.count
             return given > 1 << 30 ? 0 : buffer.count
         }

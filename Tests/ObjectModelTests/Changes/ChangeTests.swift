@@ -190,23 +190,17 @@ import Testing
                 #expect(conflict.theirs == theirs.values[slot])
                 #expect(conflict.ours == ours.values[slot])
             }
-            for slot in base.values.indices {
-                let expected: Value
-                if !collisions.isEmpty, policy == .rollback {
-                    expected = theirs.values[slot]
-                } else if !collisions.isEmpty, policy == .overwrite {
-                    expected = ours.values[slot]
-                } else if collisions.contains(slot) {
-                    expected =
-                        policy == .mergeByPropertyObjectTrump
+            let expected = base.values.indices.map { slot -> Value in
+                if !collisions.isEmpty, policy == .rollback { return theirs.values[slot] }
+                if !collisions.isEmpty, policy == .overwrite { return ours.values[slot] }
+                if collisions.contains(slot) {
+                    return policy == .mergeByPropertyObjectTrump
                         ? ours.values[slot] : theirs.values[slot]
-                } else if ours.values[slot] != base.values[slot] {
-                    expected = ours.values[slot]
-                } else {
-                    expected = theirs.values[slot]
                 }
-                #expect(result.values[slot] == expected, "\(policy)")
+                return ours.values[slot] != base.values[slot]
+                    ? ours.values[slot] : theirs.values[slot]
             }
+            #expect(result.values == expected, "\(policy)")
         }
     }
 

@@ -48,8 +48,10 @@ struct EvolutionLawTests {
     @Test func `the random models take every kind of step`() throws {
         var kinds: Set<ModelStep.Kind> = []
         var outcomes: Set<EvolvingHistory.Outcome> = []
+        let allOutcomes: Set<EvolvingHistory.Outcome> = [.migrated, .unchanged, .refused]
 
-        for seed in UInt64(1)...90 {
+        for seed in UInt64(1)...90
+        where kinds.count < ModelStep.Kind.allCases.count || outcomes != allOutcomes {
             let history = try EvolvingHistory(seed: seed)
             do {
                 for _ in 1...8 {
@@ -65,7 +67,7 @@ struct EvolutionLawTests {
         }
 
         #expect(kinds == Set(ModelStep.Kind.allCases))
-        #expect(outcomes == [.migrated, .unchanged, .refused])
+        #expect(outcomes == allOutcomes)
     }
 
     // MARK: - Reading

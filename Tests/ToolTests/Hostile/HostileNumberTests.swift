@@ -6,8 +6,9 @@ import Testing
 @Suite struct HostileNumberTests {
     private let folder: ScratchFolder
 
-    init() throws {
-        folder = try ScratchFolder()
+    /// A store with an attribute of each type and three objects; each test changes a copy of it.
+    private static let sample = Result {
+        let folder = try ScratchFolder()
         let types = ["int16", "int32", "int64", "float", "double", "decimal", "date", "string"]
         let attributes = types.map { #"{"name":"\#($0)","type":"\#($0)","indexed":true}"# }
         let model = """
@@ -17,13 +18,22 @@ import Testing
               {"name":"all","destination":"Thing","toMany":true,"ordered":true}]}]}
             """
         try Data(model.utf8).write(to: folder.url.appending(path: "model.json"))
-        let made = try run("init s.daybook --model model.json")
+        let made = try Tool.run(["init", "s.daybook", "--model", "model.json"], in: folder.url)
         try #require(made.status == 0, "\(made.talk)")
         let lines = (1...3).map {
             #"{"op":"insert","entity":"Thing","values":{"code":"\#($0)","int64":\#($0)}}"#
         }
-        let recorded = try run("record s.daybook", input: lines.joined(separator: "\n"))
+        let recorded = try Tool.run(
+            ["record", "s.daybook"], input: Data(lines.joined(separator: "\n").utf8), in: folder.url
+        )
         try #require(recorded.status == 0, "\(recorded.talk)")
+        return folder
+    }
+
+    init() throws {
+        folder = try ScratchFolder()
+        let sample = try Self.sample.get().url.appending(path: "s.daybook")
+        try FileManager.default.copyItem(at: sample, to: folder.url.appending(path: "s.daybook"))
     }
 
     private func run(_ line: String, input: String = "") throws -> ToolResult {
