@@ -25,7 +25,7 @@ struct FilterScope {
     }
 }
 
-/// A scope with others in it.
+/// A scope that encloses others.
 final class FilterOuterScope {
     let scope: FilterScope
 
