@@ -1,6 +1,6 @@
 internal import DaybookObjectModel
 
-/// Where the entities and properties of a model stand in a Core Data store.
+/// Where the entities and properties of a model are in a Core Data store.
 ///
 /// - A root entity and all that inherit from it share the table Z and the root's name, in capitals.
 /// - An attribute or a to-one relationship has the column Z and its name. Where several entities of
@@ -35,7 +35,7 @@ struct CoreDataLayout {
         let property: SchemaProperty
         let owners: String
         let members: String
-        /// Gives owner, member and place.
+        /// The query for owner, member and place.
         let question: String
         /// The table in which the pairs stand.
         let table: String
@@ -48,7 +48,7 @@ struct CoreDataLayout {
         let numbers: [Int64]
     }
 
-    /// The two columns of a one-to-one relationship, which must say the same.
+    /// The two columns of a one-to-one relationship, which must agree.
     struct Mirror {
         let table: String
         let column: String
@@ -71,7 +71,7 @@ struct CoreDataLayout {
     private var names = CoreDataColumnNames()
     private var problems: [String] = []
 
-    /// Finds everything.
+    /// Finds all tables and columns.
     ///
     /// - Parameters:
     ///   - schema: The model.

@@ -3,7 +3,7 @@ import DaybookObjectModel
 import DaybookSnapshotStore
 import Synchronization
 
-/// `daybook migrate STORE --model FILE`: bring a store to another model by an entry.
+/// `daybook migrate STORE --model FILE`: an entry that brings a store to another model.
 struct MigrateCommand: Command {
     private let store = Positional("STORE", .path, "The store to migrate.")
     private let model = RequiredOption(
