@@ -9,7 +9,7 @@ internal import DaybookObjectModel
 ///   it has one, is in the column Z_FOK_ and the name of the inverse.
 /// - One whose inverse leads to many objects has a table of pairs; see ``CoreDataPairs``.
 struct CoreDataLayout {
-    /// An entity with objects or sub-entities.
+    /// An entity with objects or subentities.
     struct Entity {
         let schema: SchemaEntity
         /// Its number in the file.

@@ -46,7 +46,7 @@ package struct Sorting: Sendable, Hashable {
 package struct Query: Sendable {
     /// The entity of the objects.
     package var entity: SchemaEntity
-    /// Whether objects of sub-entities are included.
+    /// Whether objects of subentities are included.
     package var includesSubentities: Bool
     /// The condition they meet.
     package var filter: Filter

@@ -4,14 +4,14 @@ public struct EntityDescription: Sendable, Hashable {
     public var name: String
     /// The entity whose properties this one inherits; nil for none.
     public var superentityName: String?
-    /// Whether there are only objects of its sub-entities.
+    /// Whether there are only objects of its subentities.
     public var isAbstract: Bool
     /// The attributes declared here, not the inherited ones.
     public var attributes: [AttributeDescription]
     /// The relationships declared here, not the inherited ones.
     public var relationships: [RelationshipDescription]
     /// Attributes whose values together must be unique among all objects of the entity, those of
-    /// sub-entities included: the names of attributes declared here or inherited, a list for each
+    /// subentities included: the names of attributes declared here or inherited, a list for each
     /// constraint. If one of the values is missing, the constraint does not apply.
     public var uniquenessConstraints: [[String]]
     /// The earlier name, in a model that renames the entity: a store of the older model then keeps
@@ -27,7 +27,7 @@ public struct EntityDescription: Sendable, Hashable {
     /// - Parameters:
     ///   - name: A letter, then letters, digits and underscores.
     ///   - superentityName: The entity to inherit from.
-    ///   - isAbstract: Whether only its sub-entities have objects.
+    ///   - isAbstract: Whether only its subentities have objects.
     ///   - attributes: The attributes declared here.
     ///   - relationships: The relationships declared here.
     ///   - uniquenessConstraints: The names of attributes whose values together must be unique.

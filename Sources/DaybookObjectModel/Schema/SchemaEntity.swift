@@ -121,7 +121,7 @@ package final class SchemaEntity: Sendable {
     package let number: EntityNumber
     /// The name.
     package let name: String
-    /// Whether there are only objects of its sub-entities.
+    /// Whether there are only objects of its subentities.
     package let isAbstract: Bool
     /// The entity it inherits from.
     package let superentity: EntityNumber?
