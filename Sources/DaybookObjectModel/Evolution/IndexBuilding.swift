@@ -4,6 +4,6 @@ public enum IndexBuilding: String, Sendable, Hashable, CaseIterable {
     /// finishes what another program has put off.
     case immediate
     /// Later, by `PersistentStore.buildIndexes(progress:)`. Until then queries read all objects.
-    /// Indexes of unique values are built at once, because saves need them.
+    /// Indexes of unique values are still built at once, because saves need them.
     case deferred
 }

@@ -4,8 +4,8 @@
 /// ``evolved(to:in:matching:)``. So a store has a sequence of versions.
 ///
 /// Invariants:
-/// - A number is given once. What is renamed keeps its number, and a removed number is not
-///   reused.
+/// - A number is given once. What is renamed keeps its number, and a removed number is not given
+///   to anything else.
 /// - The slots of an entity are only appended to. So the fields of an earlier version's row are
 ///   the first fields of this version's, and a program of an earlier version finds them in the same
 ///   places.
