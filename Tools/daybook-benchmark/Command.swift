@@ -22,6 +22,7 @@ struct Command {
                 }
                 var report = Report(options: options, contenders: Questions.contenders(options))
                 try Questions(options).run(addingTo: &report)
+                try Shapes(options).run(addingTo: &report)
                 return print(options.isJSON ? try report.json() : report.wholeTable())
             }
             let report = try Benchmark(options: options).run()

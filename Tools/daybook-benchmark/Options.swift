@@ -61,8 +61,10 @@ struct Options: Sendable {
     var isMerging = false
     /// Whether questions are asked instead of running the workloads.
     var isQuestions = false
-    /// The questions to ask; all when empty.
+    /// The questions to ask, and those about other shapes; all when both are empty.
     var questions: [Question] = []
+    var shapes: [Shape] = []
+    var asksAll: Bool { questions.isEmpty && shapes.isEmpty }
     /// Whether all of these come after the workloads.
     var isEverything = false
     /// The counts of another run, to include in the report.
@@ -138,9 +140,10 @@ struct Options: Sendable {
             case "--merging": isMerging = true
             case "--questions": isQuestions = true
             case "--question":
-                let names = Question.allCases.map(\.rawValue)
+                let names = Question.allCases.map(\.rawValue) + Shape.allCases.map(\.rawValue)
                 let name = try Self.value(of: word, &rest, among: names)
                 questions += Question.allCases.filter { $0.rawValue == name }
+                shapes += Shape.allCases.filter { $0.rawValue == name }
             case "--everything": isEverything = true
             case "--processor-time": clock = .processor
             case "--counts": counts = try Counts(path: Self.text(after: word, &rest))

@@ -20,7 +20,7 @@ import FoundationXML
     private static let withSQLite = ["i", "i'", "n", "t", "w", "w'"]
     private static let once =
         (1...11).map { "q\($0)" } + ["s", "u", "uc", "u'", "u'c", "u''", "u''c", "z", "z'"]
-        + ["o", "p", "m", "x", "y"]
+        + ["c0", "g''", "q12", "q13", "q14", "q15", "o", "p", "m", "x", "y"]
 
     /// Who does some work, Daybook first.
     private static func contenders(_ workload: String) -> [String] {

@@ -11,7 +11,7 @@ struct Questions {
     init(_ options: Options) {
         staff = Staff(scaleName: options.scale.name)
         rounds = options.rounds
-        questions = options.questions.isEmpty ? Question.allCases : options.questions
+        questions = options.asksAll ? Question.allCases : options.questions
         contenders = Self.contenders(options)
     }
 
@@ -26,6 +26,7 @@ struct Questions {
     /// - Parameter report: The report.
     /// - Throws: ``WrongResult`` when the answers differ, and errors of the libraries.
     func run(addingTo report: inout Report) throws {
+        guard !questions.isEmpty else { return }
         let folder = try TemporaryFolder()
         defer { withExtendedLifetime(folder) {} }
         let contenders = try self.contenders.map { name -> any Questioned in

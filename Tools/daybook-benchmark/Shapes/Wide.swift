@@ -1,0 +1,55 @@
+import Daybook
+
+/// A row of fifty attributes.
+final class Wide: ManagedObject {
+    @Attribute(.indexed) var number: Int = 0
+    @Attribute var count1: Int = 0
+    @Attribute var count2: Int = 0
+    @Attribute var count3: Int = 0
+    @Attribute var count4: Int = 0
+    @Attribute var count5: Int = 0
+    @Attribute var count6: Int = 0
+    @Attribute var count7: Int = 0
+    @Attribute var count8: Int = 0
+    @Attribute var count9: Int = 0
+    @Attribute var count10: Int = 0
+    @Attribute var count11: Int = 0
+    @Attribute var count12: Int = 0
+    @Attribute var count13: Int = 0
+    @Attribute var count14: Int = 0
+    @Attribute var count15: Int = 0
+    @Attribute var count16: Int = 0
+    @Attribute var count17: Int = 0
+    @Attribute var count18: Int = 0
+    @Attribute var count19: Int = 0
+    @Attribute var count20: Int = 0
+    @Attribute var text1: String = ""
+    @Attribute var text2: String = ""
+    @Attribute var text3: String = ""
+    @Attribute var text4: String = ""
+    @Attribute var text5: String = ""
+    @Attribute var text6: String = ""
+    @Attribute var text7: String = ""
+    @Attribute var text8: String = ""
+    @Attribute var text9: String = ""
+    @Attribute var text10: String = ""
+    @Attribute var text11: String = ""
+    @Attribute var text12: String = ""
+    @Attribute var text13: String = ""
+    @Attribute var text14: String = ""
+    @Attribute var text15: String = ""
+    @Attribute var text16: String = ""
+    @Attribute var text17: String = ""
+    @Attribute var text18: String = ""
+    @Attribute var text19: String = ""
+    @Attribute var text20: String = ""
+    @Attribute var value1: Double = 0
+    @Attribute var value2: Double = 0
+    @Attribute var value3: Double = 0
+    @Attribute var value4: Double = 0
+    @Attribute var value5: Double = 0
+    @Attribute var value6: Double = 0
+    @Attribute var value7: Double = 0
+    @Attribute var value8: Double = 0
+    @Attribute var value9: Double = 0
+}
