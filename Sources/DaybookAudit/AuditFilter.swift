@@ -48,7 +48,7 @@ public struct AuditFilter: Sendable, Hashable {
     /// The filter with numbers instead of names, which are those of any version of the model.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntity`` when no version has such an
-    ///   entity; with ``StoreError/Code/noSuchObject`` when a text names no object.
+    ///   entity or property; with ``StoreError/Code/noSuchObject`` when a text names no object.
     package func resolved(in history: ModelHistory, _ schema: Schema) throws -> ResolvedFilter {
         try ResolvedFilter(self, in: history, schema)
     }

@@ -30,7 +30,7 @@ extension StateProperty {
 }
 
 extension AuditScope {
-    /// All stored properties of an object as of an entry, in the order of the model, properties
+    /// All stored properties of an object as of an entry, in the order of their numbers, properties
     /// without a value included; nil if there was no such object.
     ///
     /// Confidential properties are left out, or their values are hashes.

@@ -3,7 +3,7 @@ package import DaybookObjectModel
 package import DaybookSnapshotStore
 public import Foundation
 
-/// The export of an encoder.
+/// The export that an encoder works for.
 public struct AuditScope: Sendable {
     /// The store.
     package let store: Store
@@ -58,9 +58,9 @@ package struct AuditObject: Sendable {
     package let name: String
     /// The name of its entity.
     package let entity: String
-    /// Its number within the entity.
+    /// Its number, unique in its store.
     package let number: UInt64
-    /// Attributes and to-one relationships that have a value, in the order of their declaration.
+    /// Attributes and to-one relationships that have a value, in slot order.
     package let values: [(name: String, value: AuditValue)]
     /// The members of each to-many relationship that has any, in order.
     package let members: [(name: String, objects: [String])]

@@ -40,8 +40,8 @@ public struct Confidentiality: Sendable, Hashable {
 
     /// The treatment with numbers instead of names.
     ///
-    /// Whether a property is confidential the newest version says that has it. What was converted from
-    /// an earlier property is that property.
+    /// The newest version that has a property tells whether it is confidential. An earlier property
+    /// from which a hidden one was converted is hidden, too.
     ///
     /// - Throws: `StoreError` with code `noSuchEntity` when a text names no property of the model.
     package func resolved(in history: ModelHistory, _ schema: Schema) throws -> Redaction {

@@ -1,2 +1,2 @@
-// Whoever reads a journal has digests in hand.
+// Readers of a journal need digests.
 @_exported public import DaybookDigest

@@ -1,12 +1,12 @@
 import DaybookObjectModel
 import Foundation
 
-/// A binary property list, of which objects are looked up by their numbers.
+/// A binary property list whose objects are looked up by number.
 ///
-/// Foundation reads such files, too, but on Linux it hands out the references of a keyed archive as
-/// objects without a public value. Here nothing is followed until it is asked for, so that a file which
-/// leads in circles costs nothing; and all that is asked for together has a limit, so that one which
-/// names a large object a thousand times is refused.
+/// Foundation reads such files, too, but on Linux it returns the references of a keyed archive as
+/// objects without a public value. Here references are followed only on demand, so a file with
+/// circular references costs nothing; and all reads together have a limit, so a file that names a
+/// large object a thousand times is refused.
 ///
 /// The layout: eight bytes `bplist00`, the objects, a table of their offsets, and 32 bytes that say how
 /// wide offsets and numbers are, how many objects there are, which is the outermost, and where the
@@ -198,7 +198,7 @@ struct BinaryPropertyList {
 }
 
 extension BinaryPropertyList.Object {
-    /// How much work it was to read.
+    /// The work of reading it.
     fileprivate var cost: Int {
         switch self {
         case .null, .reference: 1

@@ -3,9 +3,9 @@ import Foundation
 
 /// Reads a compiled model, a `.mom`: a keyed archive of Core Data's descriptions.
 ///
-/// Descriptions refer to each other in circles (a property to its entity, an entity to its model). Only
-/// what leads down is followed, from the model to entities to properties; ends of relationships and
-/// superentities are known by their names.
+/// Descriptions refer to each other in circles (a property to its entity, an entity to its model).
+/// Only references downwards are followed, from the model to entities to properties; ends of
+/// relationships and superentities are known by their names.
 struct CompiledModelReader {
     /// The first bytes of a file.
     static let mark = BinaryPropertyList.mark
@@ -117,7 +117,7 @@ struct CompiledModelReader {
             }
             entity.indexes.append(found)
         }
-        // The same indexes as older systems know them, for which alone they are wanted.
+        // The same indexes in the form for older systems, needed only if there is no other.
         guard entity.indexes.isEmpty else { return }
         for list in try archive.elements("NSCompoundIndexes", of: object) {
             let names = try names(in: list)
@@ -201,7 +201,7 @@ struct CompiledModelReader {
         return attribute
     }
 
-    /// Reads a validation predicate as Xcode makes it of the limits in its editor.
+    /// Reads a validation predicate as Xcode makes it from the limits in its editor.
     ///
     /// - Returns: Whether it is one of these.
     private func limit(
@@ -216,7 +216,7 @@ struct CompiledModelReader {
         let value = XcodeValue.value(try archive.value("NSConstantValue", of: right))
         let isText = if case .plain(.string) = attribute.type { true } else { false }
         let isItself = left.className == "NSSelfExpression"
-        // Of text it is the length that has limits.
+        // The limits of text apply to its length.
         if !isItself {
             guard isText, try isLength(left) else { return false }
         }
@@ -267,7 +267,7 @@ struct CompiledModelReader {
             minimumCount: minimum, maximumCount: maximum, history: try history(of: object))
     }
 
-    /// A name that stands by itself, or else in the description that it names.
+    /// A name that is given directly, or else by a description.
     private func name(
         _ plain: String, _ member: String, _ key: String, of object: KeyedArchive.Object
     ) throws(ModelFileError) -> String? {

@@ -52,7 +52,8 @@ struct KeyedArchive {
         return try self.object(number)
     }
 
-    /// A member that is a value: text, a number, a truth, a date, data, or an object for one of these.
+    /// A member that is a value: text, a number, a truth value, a date, data, or an object for one
+    /// of these.
     func value(_ name: String, of object: Object) throws(ModelFileError) -> Value {
         guard let member = object.members[name] else { return .null }
         switch try list.object(member) {
@@ -193,7 +194,7 @@ struct KeyedArchive {
         return Object(number: number, className: className, members: members)
     }
 
-    /// The value that an object of the archive is.
+    /// The value of an object of the archive.
     private func value(_ number: Int) throws(ModelFileError) -> Value {
         if let value = try plainValue(number) { return value }
         throw ModelFileError("Object \(number) of the archive is not a value.")
@@ -232,7 +233,7 @@ struct KeyedArchive {
         }
     }
 
-    /// A member that stands in the object itself, not as a reference.
+    /// A member that is stored in the object itself, not as a reference.
     private func member(_ name: String, of object: Object) throws(ModelFileError) -> Value? {
         guard let member = object.members[name], case .value(let value) = try list.object(member)
         else { return nil }

@@ -12,7 +12,7 @@ package struct ModelFile {
         fileprivate let url: URL
     }
 
-    /// More than any model has that people have drawn.
+    /// More than any model drawn by people has.
     private static let bytesMaximum = 8 << 20
     private static let listBytesMaximum = 64 << 10
 
@@ -56,7 +56,7 @@ package struct ModelFile {
     /// Reads one version.
     ///
     /// - Parameter name: Its name; nil for the current version.
-    /// - Returns: The model, and what of the file is not in it.
+    /// - Returns: The model, with remarks on what it does not have of the file.
     /// - Throws: ``ModelFileError`` with all mistakes.
     package func read(version name: String? = nil) throws(ModelFileError) -> ModelReading {
         let version = try version(named: name)

@@ -1,4 +1,4 @@
-/// Why a model file cannot be read, or what in it is no model of Daybook.
+/// Why a model file cannot be read, or cannot become a model of Daybook.
 package struct ModelFileError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A sentence for each reason, with its place and the remedy.
     package let problems: [String]

@@ -1,13 +1,13 @@
 package import DaybookObjectModel
 
-/// What a model file says in the words of Daybook.
+/// A model file as a model of Daybook.
 package struct ModelReading: Sendable {
     /// The model.
     package let model: ManagedObjectModel
-    /// The classes of the entities, by the names of these, where the file names one.
+    /// The classes of the entities, by entity name, where the file gives one.
     package let classNames: [String: String]
-    /// What the file calls the kinds of composite attributes, by `Entity.attribute`.
+    /// The names of the kinds of composite attributes, by `Entity.attribute`.
     package let compositeNames: [String: String]
-    /// What stands in the file and not in the model, or otherwise there: a sentence for each.
+    /// What the model lacks, or has in another form than the file: a sentence for each.
     package let remarks: [String]
 }

@@ -1,8 +1,8 @@
 import DaybookObjectModel
 
-/// Makes a model of Daybook from one of Xcode.
+/// Translates a model of Xcode to one of Daybook.
 ///
-/// Whatever cannot be said stands in the remarks, and whatever cannot stand in a model at all in the
+/// What Daybook does not support goes to the remarks, and what no model can have goes to the
 /// problems, all of them.
 struct ModelTranslation {
     private let source: XcodeModel
@@ -14,7 +14,7 @@ struct ModelTranslation {
 
     /// Translates a model.
     ///
-    /// - Throws: ``ModelFileError`` with a sentence for each reason why it is none for Daybook.
+    /// - Throws: ``ModelFileError`` with a sentence for each reason why Daybook cannot have it.
     static func reading(of source: XcodeModel) throws(ModelFileError) -> ModelReading {
         var translation = ModelTranslation(source)
         translation.translate()
@@ -112,7 +112,7 @@ struct ModelTranslation {
         return attribute
     }
 
-    /// Leaves out derived attributes that a store cannot work out.
+    /// Leaves out derived attributes that a store cannot compute.
     private mutating func dropUnfitDerivations() {
         let byName = ManagedObjectModel(entities: entities).entitiesByName
         for place in entities.indices {
@@ -222,7 +222,7 @@ struct ModelTranslation {
             userInfo: source.history.userInfo)
     }
 
-    /// Of a relationship that has an order at both ends, the order at the second one has no place.
+    /// A relationship that is ordered at both ends loses the order at the second one.
     private mutating func unorderSecondSides() {
         for (place, entity) in entities.enumerated() {
             for (number, relationship) in entity.relationships.enumerated()

@@ -2,17 +2,17 @@ import DaybookObjectModel
 
 /// Writes the classes that declare a model.
 ///
-/// A container that is made with them has the model itself, but for what only a model can say, such as
-/// configurations. That stands in ``remarks``.
+/// A container made with them has the same model, except for what only a model can declare, such as
+/// configurations. ``remarks`` lists that.
 package struct SwiftClasses {
     private let model: ManagedObjectModel
     private var names: SwiftNames
     private let compositeNames: [String: String]
-    /// The structs of composite attributes: their names by what stands in them.
+    /// The structs of composite attributes: their names by their content.
     private var structs: [[String]: String] = [:]
     private var problems: [String] = []
     private var lines = ["import Daybook", "import Foundation"]
-    /// What classes do not say: a sentence for each.
+    /// What classes cannot declare: a sentence for each.
     package private(set) var remarks: [String] = []
 
     /// The classes of a model that has been read.
@@ -92,8 +92,8 @@ package struct SwiftClasses {
         return overrides
     }
 
-    /// The options with which a property says what it was called, what tells its versions apart and what
-    /// the program keeps with it.
+    /// The options for the renaming identifier, the version hash modifier and the user info of a
+    /// property.
     private static func options(
         _ renamingIdentifier: String?, _ modifier: String?, _ userInfo: [String: String]
     ) -> [String] {
@@ -179,7 +179,7 @@ package struct SwiftClasses {
         let annotations = Self.options(
             attribute.renamingIdentifier, attribute.versionHashModifier, attribute.userInfo)
         if isElement {
-            // What an element was called is said where the composite attribute is declared.
+            // The earlier name of an element is given where the composite attribute is declared.
             options += Self.options(nil, attribute.versionHashModifier, attribute.userInfo)
         } else if attribute.isTransient, !annotations.isEmpty {
             remarks.append(
@@ -267,7 +267,8 @@ package struct SwiftClasses {
         guard let inverse = destination?.relationships.first(where: { $0.name == name }) else {
             return "inverseName: \(SwiftNames.literal(name))"
         }
-        // Key paths on both sides form a circle: the side of many has it, or else the first by name.
+        // Key paths on both sides would form a circle: the to-many side has it, or else the first
+        // by name.
         let own = (entity.name, relationship.name)
         let isNaming =
             relationship.isToMany == inverse.isToMany

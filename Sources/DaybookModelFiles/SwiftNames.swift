@@ -61,7 +61,7 @@ struct SwiftNames {
         return literal + "\""
     }
 
-    /// Whether a name of a model is one of Swift, too.
+    /// Whether a name of a model is an identifier in Swift, too.
     private static func isIdentifier(_ name: String) -> Bool {
         guard let first = name.unicodeScalars.first, first.properties.isAlphabetic else {
             return false
@@ -80,7 +80,7 @@ struct SwiftNames {
         "Relationship", "Self", "Set", "String", "Swift", "Transient", "Type", "URL", "UUID",
     ]
 
-    /// What an object has already, and what means something else after a full stop.
+    /// The members that every object has, and words with another meaning after a dot.
     private static let members: Set<String> = [
         "Protocol", "Type", "entity", "hasChanges", "hasPersistentChangedValues", "hashValue",
         "isDeleted", "isFault", "isInserted", "isUpdated", "managedObjectContext", "objectID",
@@ -118,7 +118,7 @@ extension AttributeType {
         }
     }
 
-    /// A value for a property that has one and is not told which.
+    /// A value for a mandatory property without a default value.
     var emptyLiteral: String {
         switch self {
         case .bool: "false"
@@ -132,7 +132,7 @@ extension AttributeType {
         }
     }
 
-    /// A value of the type as it stands in source, for a property that may be without one or not.
+    /// A value of the type as a literal in source code, for a property that is optional or not.
     func literal(_ value: Value, isOptional: Bool) -> String {
         switch value {
         case .bool(let truth): "\(truth)"
@@ -180,7 +180,7 @@ extension Decimal {
 }
 
 extension UUID {
-    /// Its sixteen bytes; to be read from text, it would have to be optional.
+    /// Its sixteen bytes, because reading it from text gives an optional.
     fileprivate var byteLiterals: [String] {
         var digits = uuidString.filter(\.isHexDigit)[...]
         var literals: [String] = []

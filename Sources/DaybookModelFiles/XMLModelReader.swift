@@ -103,7 +103,7 @@ struct XMLModelReader {
             pattern: node.text("regularExpressionString"), history: history(of: node))
     }
 
-    /// A value that stands as text or, of a date, as an interval.
+    /// A value that is given as text or, for a date, as an interval.
     private func value(_ node: XMLNode, _ text: String, _ interval: String) -> XcodeValue? {
         node.text(interval).map { .interval($0) } ?? node.attributes[text].map { .text($0) }
     }

@@ -39,8 +39,9 @@ final class XMLNode {
 
 /// Reads an XML file as a tree of elements.
 ///
-/// The file is taken for hostile: its length, its depth and the number of its elements are limited, and
-/// a file with a document type is refused, so that no entity is expanded and nothing is loaded.
+/// The file is treated as hostile: its length, its depth and the number of its elements are
+/// limited, and a file with a document type is refused, so that no entity is expanded and nothing
+/// is loaded.
 final class XMLTree: NSObject, XMLParserDelegate {
     private static let depthMaximum = 32
     private static let elementsMaximum = 200_000
@@ -64,7 +65,7 @@ final class XMLTree: NSObject, XMLParserDelegate {
         parser.delegate = tree
         let isRead = parser.parse()
         if let refusal = tree.refusal { throw ModelFileError(refusal) }
-        // A parser may say that it has read what ends before its elements do.
+        // A parser may accept a file that ends before its elements do.
         guard isRead, parser.parserError == nil, tree.lineOfMistake == nil,
             tree.open.isEmpty, let root = tree.root
         else {
@@ -75,7 +76,7 @@ final class XMLTree: NSObject, XMLParserDelegate {
         return root
     }
 
-    /// Why the file is not even given to the parser.
+    /// Why the file is refused before it is parsed.
     private static func objection(to data: Data) -> String? {
         guard let text = String(validating: data, as: UTF8.self), !data.contains(0) else {
             return "It is not UTF-8 text, as Xcode writes it."

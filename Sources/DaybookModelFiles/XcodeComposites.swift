@@ -1,11 +1,11 @@
 import DaybookObjectModel
 
-/// Puts the elements of composite attributes in place of these.
+/// Replaces composite attributes by their elements.
 ///
 /// Xcode's model declares a kind of composite attribute once, and attributes of that kind wherever they
 /// are needed, in other kinds too.
 struct XcodeComposites {
-    /// An attribute that is no composite one, and the names that lead to it.
+    /// A plain attribute, and the names that lead to it.
     struct Element {
         /// Its name in the entity, with those of the composite attributes in which it lies.
         var path: String
@@ -19,7 +19,7 @@ struct XcodeComposites {
         var problems: [String] = []
     }
 
-    /// What the source calls the kinds of composite attributes, by `Entity.attribute`.
+    /// The names of the kinds of composite attributes in the source, by `Entity.attribute`.
     private(set) var kinds: [String: String] = [:]
     /// The elements of each kind.
     private let elements: [String: [XcodeAttribute]]
@@ -98,9 +98,9 @@ extension XcodeComposites.Element {
     fileprivate func within(_ composite: XcodeAttribute) -> Self {
         var element = self
         element.path = "\(composite.name).\(path)"
-        // Without the whole there is none of its parts.
+        // Where the composite attribute may be missing, so may its elements.
         if composite.isOptional { element.attribute.isOptional = true }
-        // What Xcode says of an element is its name in the composite attribute.
+        // The renaming identifier of an element is its earlier name in the composite attribute.
         let own = attribute.history.renamingIdentifier
         let earlier = composite.history.renamingIdentifier(of: composite.name)
         if own != nil || earlier != nil {

@@ -1,13 +1,13 @@
 import DaybookObjectModel
 
-/// A model as Xcode keeps it, before anything of it is translated: what the readers of both kinds of
-/// file make, and what ``ModelTranslation`` reads.
+/// A model as Xcode keeps it, before translation: the readers of both kinds of file make it, and
+/// ``ModelTranslation`` reads it.
 struct XcodeModel {
     var entities: [XcodeEntity] = []
     var configurations: [XcodeConfiguration] = []
     /// The elements of composite attributes, by the name that the attributes give.
     var composites: [String: [XcodeAttribute]] = [:]
-    /// What the file has and no model of Daybook can say: a sentence for each.
+    /// What the file has and a model of Daybook cannot have: a sentence for each.
     var remarks: [String] = []
 }
 
@@ -59,7 +59,7 @@ struct XcodeHistory {
     var versionHashModifier: String?
     var userInfo: [String: String] = [:]
 
-    /// The name before; nil where it is the name itself.
+    /// The earlier name; nil when it is the current one.
     func renamingIdentifier(of name: String) -> String? {
         renamingIdentifier == name ? nil : renamingIdentifier
     }
@@ -73,7 +73,7 @@ struct XcodeAttribute {
     var isTransient = false
     var isIndexed = false
     var keepsDataOutside = false
-    /// The expression of a derived attribute; empty when it is derived of something that is not known.
+    /// The expression of a derived attribute; empty when its source is unknown.
     var derivation: String?
     var transformerName: String?
     var className: String?
@@ -89,7 +89,7 @@ enum XcodeType {
     case plain(AttributeType)
     /// A value that a transformer turns into data.
     case transformable
-    /// Several values under one name: what the model calls the kind of them, where it says so.
+    /// Several values under one name: the name of their kind, if the model gives it.
     case composite(String?)
     /// Nothing that is stored: a value without a type, or an object's identifier.
     case unstored

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Where files are, and the calls of the system by which a file comes to its name, and stays there.
+/// Paths, and the system calls that give a file its name for good.
 package enum FileNaming {
     /// Refuses an existing path, even a link that leads nowhere.
     static func checkFree(_ path: String) throws(NewFileError) {
@@ -78,13 +78,13 @@ package enum FileNaming {
 
     /// The path without symbolic links, from the root; the file need not be there yet.
     ///
-    /// - Returns: The path as it is when not even its folder is there, or its name is not UTF-8, or it
-    ///   may not be looked at: whoever opens it is told why.
+    /// - Returns: The path unchanged when not even its folder exists, when its name is not UTF-8,
+    ///   or when it cannot be examined: opening it then tells why.
     package static func resolved(_ path: String) -> String {
         var path = path
         for _ in 0..<linksMaximum {
             if let whole = canonical(path) { return whole }
-            // A link to a file that is yet to be made leads there all the same.
+            // A link may lead to a file that does not exist yet.
             guard let target = target(ofLink: path) else { break }
             path = target.hasPrefix("/") ? target : folder(of: path) + "/" + target
         }
@@ -95,11 +95,11 @@ package enum FileNaming {
     private static func canonical(_ path: String) -> String? {
         guard let found = realpath(path, nil) else { return nil }
         defer { free(found) }
-        // Put right, the name of a folder that is not UTF-8 would be that of another.
+        // Repaired, the name of a folder that is not UTF-8 would be that of another.
         return String(validatingCString: found)
     }
 
-    /// Where a link leads; nil for what is none.
+    /// The target of a link; nil when the path is not a link.
     private static func target(ofLink path: String) -> String? {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink(path, &bytes, bytes.count)

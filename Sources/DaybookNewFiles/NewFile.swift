@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// A file that is made byte by byte and comes to be when it is whole.
+/// A file that is written byte by byte and appears when it is complete.
 ///
-/// Where the file system can do so, it has no name until then, and nothing is left of it however the
-/// process ends. Elsewhere it has another name.
+/// Where the file system allows that, it has no name until then, and nothing is left of it however
+/// the process ends. Elsewhere it has another name until then.
 ///
 /// ```swift
 /// let file = try NewFile(path)
@@ -11,7 +11,7 @@ internal import Foundation
 /// try file.finish()
 /// ```
 package final class NewFile {
-    /// Whom a file is for.
+    /// Who may use a file.
     package enum Readers: Sendable {
         /// Only its owner.
         case owner
@@ -34,7 +34,7 @@ package final class NewFile {
     ///
     /// - Parameters:
     ///   - path: Its final name.
-    ///   - readers: Whom it is for.
+    ///   - readers: Who may use it.
     /// - Throws: ``NewFileError`` with reason `exists` when the path exists.
     package convenience init(
         _ path: String, for readers: Readers = .everybody

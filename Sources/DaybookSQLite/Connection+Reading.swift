@@ -12,9 +12,10 @@ extension Connection {
 
     /// Opens an existing database for reading.
     ///
-    /// What the database itself says of functions and triggers is not carried out.
+    /// Nothing can be written, and unsafe functions in the database's own schema are not run.
     ///
-    /// - Throws: ``SQLiteError`` when the file is not there, cannot be read or is no database.
+    /// - Throws: ``SQLiteError`` when the file does not exist, cannot be read or is not a
+    ///   database.
     package convenience init(reading path: String, beside neighbours: Neighbours)
         throws(SQLiteError)
     {

@@ -3,8 +3,8 @@ internal import Foundation
 
 /// The SQLite file of a Core Data store, read in one state, and never written.
 ///
-/// The layout is not documented by its maker. What is relied on stands in the article "Moving from
-/// Core Data" and is checked.
+/// Apple does not document the layout. The article "Moving from Core Data" lists what is relied on,
+/// and that is checked.
 final class CoreDataFile {
     /// An entity as the file numbers it.
     struct NumberedEntity {
@@ -29,7 +29,7 @@ final class CoreDataFile {
 
     /// Opens a store and begins to read one state of it.
     ///
-    /// - Throws: ``CoreDataError`` when it is none, or cannot be read.
+    /// - Throws: ``CoreDataError`` when the file is not one, or cannot be read.
     init(_ path: String) throws {
         self.path = path
         guard FileManager.default.fileExists(atPath: path) else {
@@ -57,7 +57,7 @@ final class CoreDataFile {
 
     /// Ends the reading.
     ///
-    /// - Throws: ``CoreDataError`` when somebody has written to the file meanwhile.
+    /// - Throws: ``CoreDataError`` when the file was written to meanwhile.
     func finish() throws {
         try connection.close()
         guard Self.stamp(of: path) == stamp else {
@@ -69,7 +69,7 @@ final class CoreDataFile {
 
     // MARK: - Asking
 
-    /// Hands the rows of a question to `body`.
+    /// Passes the rows of a query to `body`.
     func rows(_ question: String, body: ([SQLiteValue]) throws -> Void) throws {
         do {
             try connection.statement(question).forEachRow(body: body)

@@ -73,7 +73,7 @@ struct CoreDataGraph {
         }
     }
 
-    /// Finds rows of entities that there are not, or that have no objects.
+    /// Finds rows of entities that do not exist or have no objects.
     private mutating func checkNumbers(
         _ layout: CoreDataLayout, _ file: CoreDataFile
     ) throws {

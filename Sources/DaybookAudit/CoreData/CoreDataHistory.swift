@@ -4,8 +4,8 @@ internal import Foundation
 
 /// The history of a Core Data store: who inserted and changed which objects, in which transaction.
 ///
-/// It has no values but those that are there now. It is cut off at its beginning when the program has
-/// removed old transactions.
+/// It has no values but the current ones. Its beginning is missing when the program has removed old
+/// transactions.
 struct CoreDataHistory {
     /// A transaction of the source.
     struct Transaction {
@@ -36,7 +36,7 @@ struct CoreDataHistory {
     private var positions: [Int64: Int] = [:]
     private var problems = RowProblems()
 
-    /// No history: all objects are from before.
+    /// An empty history: all objects are from before it.
     init(_ schema: Schema, _ layout: CoreDataLayout, objectCount: Int) {
         self.schema = schema
         self.layout = layout
@@ -75,7 +75,7 @@ struct CoreDataHistory {
         }
     }
 
-    /// A text, which is kept once for all transactions, or with each.
+    /// A text, which is stored once for all transactions, or with each.
     private static func text(
         _ name: String, _ columns: [String], _ file: CoreDataFile
     ) -> String {
@@ -161,7 +161,7 @@ extension SQLiteValue {
         return Date(timeIntervalSinceReferenceDate: seconds).nearestMicrosecond
     }
 
-    /// A text that says something.
+    /// The text; nil when it is empty, and for another kind of value.
     fileprivate var words: String? {
         if case .text(let text) = self, !text.isEmpty { text } else { nil }
     }

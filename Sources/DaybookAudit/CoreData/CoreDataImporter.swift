@@ -10,7 +10,7 @@ internal import DaybookSnapshotStore
 package struct CoreDataImporter {
     /// What the user wants.
     package struct Options: Sendable {
-        /// Who made what the source names nobody for.
+        /// The author of entries for which the source names none.
         package var author: String?
         /// Why, in words.
         package var note: String?
@@ -37,7 +37,7 @@ package struct CoreDataImporter {
         package let updates: Int
     }
 
-    /// What became of the source.
+    /// The result of an import.
     package struct Result: Sendable {
         /// The entries after that of the model.
         package var entries: [ImportedEntry] = []
@@ -54,7 +54,7 @@ package struct CoreDataImporter {
 
     /// - Parameters:
     ///   - options: What the user wants.
-    ///   - progress: Is called for each object that is read.
+    ///   - progress: Called for each object read.
     package init(_ options: Options, progress: @escaping () -> Void = {}) {
         self.options = options
         self.progress = progress
@@ -130,8 +130,8 @@ package struct CoreDataImporter {
         }
     }
 
-    /// What was there before the history has the time of its first transaction, so that all times
-    /// rise.
+    /// Objects from before the history have the time of its first transaction, so that times never
+    /// go back.
     private func header(_ position: Int, _ history: CoreDataHistory) -> EntryHeader {
         guard position > 0 else {
             return EntryHeader(
@@ -144,7 +144,7 @@ package struct CoreDataImporter {
             context: transaction.context ?? "import", occurredAt: transaction.time)
     }
 
-    /// The error of a rule that is broken, with rows in place of objects that will never be.
+    /// The error of a broken rule, with rows in place of objects that are not made.
     private func explained(
         _ error: StoreError, _ position: Int, _ plan: CoreDataPlan, _ history: CoreDataHistory
     ) -> any Error {

@@ -1,6 +1,6 @@
 internal import DaybookObjectModel
 
-/// Where the entities and properties of a model stand in a Core Data store.
+/// Where the entities and properties of a model are in a Core Data store.
 ///
 /// - A root entity and all that inherit from it share the table Z and the root's name, in capitals.
 /// - An attribute or a to-one relationship has the column Z and its name. Where several entities of
@@ -9,7 +9,7 @@ internal import DaybookObjectModel
 ///   it has one, is in the column Z_FOK_ and the name of the inverse.
 /// - One whose inverse leads to many objects has a table of pairs; see ``CoreDataPairs``.
 struct CoreDataLayout {
-    /// An entity with objects or sub-entities.
+    /// An entity with objects or subentities.
     struct Entity {
         let schema: SchemaEntity
         /// Its number in the file.
@@ -35,7 +35,7 @@ struct CoreDataLayout {
         let property: SchemaProperty
         let owners: String
         let members: String
-        /// Gives owner, member and place.
+        /// The query for owner, member and place.
         let question: String
         /// The table in which the pairs stand.
         let table: String
@@ -48,7 +48,7 @@ struct CoreDataLayout {
         let numbers: [Int64]
     }
 
-    /// The two columns of a one-to-one relationship, which must say the same.
+    /// The two columns of a one-to-one relationship, which must agree.
     struct Mirror {
         let table: String
         let column: String
@@ -71,7 +71,7 @@ struct CoreDataLayout {
     private var names = CoreDataColumnNames()
     private var problems: [String] = []
 
-    /// Finds everything.
+    /// Finds all tables and columns.
     ///
     /// - Parameters:
     ///   - schema: The model.

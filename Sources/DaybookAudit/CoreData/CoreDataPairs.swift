@@ -40,7 +40,7 @@ struct CoreDataPairs {
         self.order = columns.contains(order) ? order : nil
     }
 
-    /// Gives owner, member and place.
+    /// The query for owner, member and place.
     var question: String {
         let place = order.map { "\"\($0)\"" } ?? "0"
         let pairs = "SELECT \"\(owner)\", \"\(member)\", \(place) FROM \"\(table)\""

@@ -2,13 +2,14 @@ internal import DaybookObjectModel
 
 /// What becomes of the objects of a Core Data store, entry by entry.
 ///
-/// The rule: an object comes to be in the entry of the transaction that inserted it, or in entry 0,
-/// which stands before all transactions. A value that no later transaction has set comes with it. One
-/// that has been set later comes with the last transaction that set it; until then there is none, for
-/// the source does not keep what it was. A value that there must be comes with its object. A reference
-/// waits until its object is there, and an object until all are there that it must refer to.
+/// The rule: an object is inserted in the entry of the transaction that inserted it, or in entry 0,
+/// which comes before all transactions. A value that no later transaction has set is inserted with
+/// it. A value that was set later is set in the entry of the last transaction that set it; until
+/// then there is none, because the source does not keep earlier values. A mandatory value is
+/// inserted with its object. A reference waits until its destination exists, and an object until
+/// every object that it must refer to exists.
 struct CoreDataPlan {
-    /// An entry to be.
+    /// A planned entry.
     struct Step {
         var inserts: [Int] = []
         /// The slots that are set, by object.
@@ -56,7 +57,7 @@ struct CoreDataPlan {
         }
     }
 
-    /// Numbers the objects as they come to be.
+    /// Numbers the objects in the order of their inserts.
     private mutating func giveNumbers() {
         var next: UInt64 = 1
         for step in steps {

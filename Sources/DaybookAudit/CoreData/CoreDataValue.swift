@@ -51,7 +51,7 @@ struct CoreDataValue {
         }
     }
 
-    /// Whole numbers, fractions and texts: which one a decimal is depends on its digits.
+    /// A decimal is stored as an integer, a fraction or text, depending on its digits.
     private func decimal(_ raw: SQLiteValue) throws(Misfit) -> Value {
         let text: String? =
             switch raw {
@@ -107,7 +107,7 @@ struct CoreDataValue {
         externalFolder + "/" + name
     }
 
-    /// The UUID behind a 2 and, as the case may be, before a zero: the name of a file.
+    /// The UUID after a byte 2, perhaps with a zero after it: the name of a file.
     private static func fileName(_ bytes: [UInt8]) -> String? {
         var name = bytes.dropFirst()
         if name.last == 0 { name.removeLast() }

@@ -110,7 +110,7 @@ final class AuditDatabase {
 
     // MARK: - Views
 
-    /// For each entity the current objects and all versions, those of its sub-entities included.
+    /// For each entity the current objects and all versions, those of its subentities included.
     private static func views(of schema: Schema) -> [String] {
         var names = DistinctNames()
         let entityNames = names.give(schema.entities.map(\.name))

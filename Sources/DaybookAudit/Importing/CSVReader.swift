@@ -1,8 +1,8 @@
 /// Reads comma-separated values (RFC 4180), record by record.
 ///
-/// A line ends with CR LF, LF or CR, also several of them in one file. Empty lines are skipped. A byte
-/// order mark at the beginning is, too. Memory holds one record and one buffer, whatever the input
-/// is.
+/// A line ends with CR LF, LF or CR, and a file may mix them. Empty lines are skipped, and so is a
+/// byte order mark at the beginning. Memory holds one record and one buffer, whatever the size of
+/// the input.
 ///
 /// ```swift
 /// var reader = CSVReader { try input.read(into: &$0) }

@@ -14,18 +14,20 @@ extension EnvironmentCore {
     /// so no other process makes the file longer or uses the bytes behind its end.
     ///
     /// - Parameter transaction: The `MDB_txn`.
-    func reserveRoom(in transaction: OpaquePointer) {
+    /// - Returns: The extent of the file, if it was looked at.
+    func reserveRoom(in transaction: OpaquePointer) -> FileExtent? {
         // A program that saves once or twice leaves the file as short as possible.
         guard writesBegun.load(ordering: .relaxed) > Self.writesWithoutReserve,
             let extent = fileExtent()
-        else { return }
+        else { return nil }
         let range = Self.reserveRange
         let reserve = min(max(extent.used / 4, range.lowerBound), range.upperBound)
         guard extent.length - extent.used < reserve / 4,
             !usesFreePages(in: transaction, extent.used),
             pair.room > Int64(reserve * Self.roomFactor)
-        else { return }
+        else { return extent }
         append(zeros: reserve, to: extent.descriptor)
+        return fileExtent()
     }
 
     /// Whether writes reuse free pages instead of making the file longer.
@@ -96,20 +98,35 @@ extension EnvironmentCore {
     /// truncated. Before the commit, so that its sync makes the length durable, too; the commit itself
     /// may take pages for the list of free ones, so the length is looked at once more after it.
     ///
-    /// - Parameter transaction: The `MDB_txn` that is about to be committed; nil after it.
-    func lengthen(forPagesOf transaction: OpaquePointer?) {
+    /// - Parameters:
+    ///   - transaction: The `MDB_txn` that is about to be committed.
+    ///   - extent: The extent of the file, if this transaction has looked at it: nobody else changes it
+    ///     meanwhile.
+    /// - Returns: The length of the file in bytes; nil when it is not known.
+    func lengthen(forPagesOf transaction: OpaquePointer, _ extent: FileExtent?) -> Int? {
+        guard let extent = extent ?? fileExtent() else { return nil }
+        let pages = daybook_next_page(transaction)
+        let (bytes, isTooMany) = pages.multipliedReportingOverflow(by: extent.pageSize)
+        guard !isTooMany, bytes <= mapSizeNow else { return nil }
+        return lengthen(extent, to: max(extent.used, bytes))
+    }
+
+    /// Makes the file as long as the pages that its newest meta page counts, after a commit.
+    ///
+    /// - Parameter length: The length of the file before it, if that is known. A commit only adds to it.
+    func lengthen(forPagesBehind length: Int?) {
+        if let length, let pages = pages(), pages.used <= length { return }
         guard let extent = fileExtent() else { return }
-        var needed = extent.used
-        if let transaction {
-            let pages = daybook_next_page(transaction)
-            let (bytes, isTooMany) = pages.multipliedReportingOverflow(by: extent.pageSize)
-            guard !isTooMany, bytes <= mapSizeNow else { return }
-            needed = max(needed, bytes)
-        }
-        guard needed > extent.length else { return }
+        _ = lengthen(extent, to: extent.used)
+    }
+
+    /// - Returns: The length of the file in bytes.
+    private func lengthen(_ extent: FileExtent, to needed: Int) -> Int {
+        guard needed > extent.length else { return extent.length }
         // Where it fails, as for want of room, the commit finds out by itself.
         let status = ftruncate(extent.descriptor, off_t(needed))
         assert(status == 0 || errno != EINVAL)
+        return status == 0 ? needed : extent.length
     }
 
     private var mapSizeNow: Int {
@@ -117,7 +134,8 @@ extension EnvironmentCore {
         return mdb_env_info(handle.pointer, &info) == MDB_SUCCESS ? Int(info.me_mapsize) : 0
     }
 
-    private struct FileExtent {
+    /// The extent of the file, which stays valid while its write transaction lasts.
+    struct FileExtent {
         let descriptor: Int32
         /// The length of the file in bytes.
         let length: Int
@@ -128,19 +146,25 @@ extension EnvironmentCore {
 
     /// The extent of the file. Read in a write transaction, so that it stays valid.
     private func fileExtent() -> FileExtent? {
-        var info = MDB_envinfo()
-        var pages = MDB_stat()
         var descriptor: Int32 = -1
         var file = daybook_file()
-        guard mdb_env_info(handle.pointer, &info) == MDB_SUCCESS,
-            mdb_env_stat(handle.pointer, &pages) == MDB_SUCCESS,
+        guard let pages = pages(),
             mdb_env_get_fd(handle.pointer, &descriptor) == MDB_SUCCESS,
             daybook_look_at(descriptor, &file) == 0
         else { return nil }
         return FileExtent(
-            descriptor: descriptor, length: Int(file.size),
-            used: (Int(info.me_last_pgno) + 1) * Int(pages.ms_psize),
-            pageSize: Int(pages.ms_psize))
+            descriptor: descriptor, length: Int(file.size), used: pages.used,
+            pageSize: pages.size)
+    }
+
+    /// The bytes that belong to the pages of the newest state, and the size of a page.
+    private func pages() -> (used: Int, size: Int)? {
+        var info = MDB_envinfo()
+        var pages = MDB_stat()
+        guard mdb_env_info(handle.pointer, &info) == MDB_SUCCESS,
+            mdb_env_stat(handle.pointer, &pages) == MDB_SUCCESS
+        else { return nil }
+        return ((Int(info.me_last_pgno) + 1) * Int(pages.ms_psize), Int(pages.ms_psize))
     }
 
     /// Writes zeros behind the end. If the disk refuses, the transaction finds out itself whether

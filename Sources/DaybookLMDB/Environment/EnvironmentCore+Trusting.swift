@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// Whether the pages of a file may be handed to LMDB for writing.
 ///
-/// LMDB follows what it finds. Reads do not go through it, but writes do: so before the first write of
-/// this process somebody must have made sure that the structure is sound. That is so
+/// LMDB follows what it finds. Reads do not go through it, but writes do: so before the first write
+/// of this process the structure must be known to be sound. That is so
 /// - while another process writes to the file, because it has made sure;
 /// - if the file was closed in order by the last process that wrote, which leaves a mark;
 /// - and otherwise after a check of all pages.
@@ -36,7 +36,7 @@ extension EnvironmentCore {
         }
         try pair.vouch()
         let isSettled = trust.withLock { now in
-            // Somebody may have opened the file as untrusted meanwhile.
+            // The file may have been opened as untrusted meanwhile.
             guard now == known else { return false }
             now = .sound
             return true

@@ -74,7 +74,7 @@ extension EnvironmentCore {
     ) throws(LMDBError) -> MapChange? {
         let tablesKnown = tables.withLock(\.count)
         guard let pointer = try beginWriting() else { return .following }
-        reserveRoom(in: pointer)
+        let extent = reserveRoom(in: pointer)
         let number = mdb_txn_id(pointer)
         let state = WriteState(knowing: knowledge(before: number))
         // After the transaction, which ends before this function does.
@@ -116,6 +116,7 @@ extension EnvironmentCore {
             if let failure { failures.append((position, failure)) }
             position += 1
         }
+        var length: Int?
         if state.writes > 0 {
             do {
                 try pair.checkIsInPlace()
@@ -123,12 +124,12 @@ extension EnvironmentCore {
                 mdb_txn_abort(pointer)
                 throw error
             }
-            lengthen(forPagesOf: pointer)
+            length = lengthen(forPagesOf: pointer, extent)
         }
         let status = mdb_txn_commit(pointer)
         if status == MDB_MAP_FULL { return .growth }
         if status != MDB_SUCCESS { throw commitFailure(status) }
-        if state.writes > 0 { lengthen(forPagesOf: nil) }
+        if state.writes > 0 { lengthen(forPagesBehind: length) }
         remember(state, as: number)
         for (position, error) in failures.reversed() {
             group.remove(at: position).finish(error)

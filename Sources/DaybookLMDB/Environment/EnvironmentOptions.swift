@@ -28,8 +28,8 @@ package struct EnvironmentOptions: Sendable {
     /// The limit of waiting for locks of other processes.
     package var patience: LockPatience
 
-    /// Whether the file comes from somebody who is not trusted: then all its pages are checked before
-    /// the first write, whatever it says of itself.
+    /// Whether the file comes from an untrusted source: then all its pages are checked before the
+    /// first write, whatever it says of itself.
     package var isUntrusted = false
 
     /// Whether readers get numbers of their own where LMDB allows it. Tests turn this off, to open a

@@ -40,10 +40,10 @@ final class FilePair: Sendable {
     private let dataDescriptor: Int32
     /// -1 for a reader without a lock file.
     private let lockDescriptor: Int32
-    /// Held by who writes.
+    /// Held by the process that writes.
     let writing: ByteLock
     private let registering: ByteLock
-    /// Whether the path leads to the file no more, on purpose.
+    /// Whether the path no longer leads to the file, on purpose.
     private let isNameless = Atomic<Bool>(false)
 
     init(
@@ -160,7 +160,8 @@ final class FilePair: Sendable {
 
     /// Maps the data file for reading.
     ///
-    /// - Returns: The begin of the map; nil and the number of the error when there is no room for it.
+    /// - Returns: The beginning of the map; nil and the number of the error when there is no room
+    ///   for it.
     func map(_ length: Int) -> (start: UnsafeRawPointer?, error: Int32) {
         let start = mmap(nil, length, PROT_READ, MAP_SHARED, dataDescriptor, 0)
         guard start != MAP_FAILED, let start else { return (nil, errno) }

@@ -1,14 +1,14 @@
 internal import Foundation
 internal import Synchronization
 
-/// What was found of the pages of one state of a file, so that it is looked for once a state: a page of a
-/// state does not change.
+/// What was found about the pages of one state of a file, so that it is looked for once a state: a
+/// page of a state does not change.
 ///
-/// To forget all takes no time, however many pages there are: each word says for which state its marks were
-/// set.
+/// Forgetting everything takes no time, however many pages there are: each word says for which
+/// state its marks were set.
 ///
 /// Several threads that walk the same state may set marks at once: one may be lost then, and is found again.
-/// To begin another state belongs to the one who has made it, and who deallocates it.
+/// Only the owner, which also deallocates it, begins another state.
 struct PageMarks {
     /// Bytes for four pages in the lower half of a word, and in the upper one the state.
     ///

@@ -254,8 +254,8 @@ extension PageView {
         }
     }
 
-    /// Checks that the nodes fill the page from their begin to its end without a gap, as LMDB keeps
-    /// them: so a changed size or offset is found.
+    /// Checks that the nodes fill the page from their beginning to its end without a gap, as LMDB
+    /// keeps them: so a changed size or offset is found.
     ///
     /// A read does without, because it needs only that what it reads lies in the page.
     func checkPacking() throws(PageFault) {

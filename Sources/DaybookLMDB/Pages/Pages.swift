@@ -1,5 +1,6 @@
-// The room of pages: the bytes of the file as LMDB lays them out, read and checked without LMDB. Nothing in
-// a file is believed: every offset, count and page number is looked at before it is followed.
+// The room of pages: the bytes of the file as LMDB lays them out, read and checked without LMDB.
+// Nothing in a file is trusted: every offset, count and page number is checked before it is
+// followed.
 
 /// The pages of one state of a file, in memory.
 ///
@@ -8,7 +9,7 @@ struct Pages {
     private let bytes: UnsafeRawBufferPointer
     let pageSize: Int
     let count: Int
-    /// What is known of them; nil where nobody remembers.
+    /// What is known of them; nil when nothing is remembered.
     private let marks: PageMarks?
 
     /// Pages whose bytes must outlive the value.

@@ -4,8 +4,8 @@ internal import CDaybookLMDB
 /// The check that a record carries: four bytes at the end of its value, little-endian, which follow from
 /// the table's name, the key and the value.
 ///
-/// It is their CRC-32C: every change of up to 32 bits in a row is found, and of other changes all but one
-/// in 2³². It says that a record is what was written, not that somebody did not write another one.
+/// It is their CRC-32C: every change of up to 32 bits in a row is found, and of other changes all
+/// but one in 2³². It finds damage, not a record that was changed on purpose.
 struct RecordCheck: Sendable, Hashable {
     /// The fault of a record whose check does not fit.
     static let fault = "the check of a record does not fit its key and value"

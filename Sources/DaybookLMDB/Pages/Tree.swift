@@ -175,8 +175,8 @@ struct Tree {
 }
 
 extension Tree {
-    /// Checks that the record on the leaf before that of a key, whose place is at the begin of its leaf,
-    /// is one before it.
+    /// Checks that the record on the leaf before that of a key, whose place is at the beginning of
+    /// its leaf, is one before it.
     @inline(never)
     func confirmLast(before key: SoughtKey) throws(PageFault) {
         try withCursor { cursor throws(PageFault) in

@@ -1,5 +1,5 @@
-// The room of writing: the one write transaction of a file, and the queue of those who want it. Several may
-// go into one write.
+// The room of writing: the one write transaction of a file, and the queue of requests for it.
+// Several may go into one write.
 
 internal import CDaybookLMDB
 import DaybookStopping

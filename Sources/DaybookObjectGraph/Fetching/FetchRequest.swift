@@ -29,7 +29,7 @@ public struct FetchRequest<Object: ManagedObject>: Sendable {
     public var offset = 0
     /// Whether pending changes of the context count, or only what is in the store.
     public var includesPendingChanges = true
-    /// Whether to include objects of sub-entities.
+    /// Whether to include objects of subentities.
     public var includesSubentities = true
     /// The stores to search; nil for all that hold the entity.
     public var affectedStores: [PersistentStore]?

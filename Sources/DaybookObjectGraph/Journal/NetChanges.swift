@@ -101,7 +101,7 @@ struct NetChanges {
         mutating func append(
             _ object: ManagedObject, _ change: Change, _ move: Move, isEmpty: Bool
         ) -> Int? {
-            guard let index = Self.claim(&indices[object.graphID.word], items.count) else {
+            guard let index = claim(object.graphID, items.count) else {
                 let item = NetChange(object, change, move, isEmpty: isEmpty)
                 items.append(consume item)
                 return items.count - 1
@@ -116,13 +116,13 @@ struct NetChanges {
             return index
         }
 
-        /// Sets an index that is not known yet.
+        /// Sets an index that is not known yet. Changing it in place would allocate for each object.
         ///
         /// - Returns: The index that is known; nil when there was none.
-        private static func claim(_ index: inout Int32?, _ next: Int) -> Int? {
-            if let index { return Int(index) }
-            index = Int32(next)
-            return nil
+        private mutating func claim(_ id: GraphID, _ next: Int) -> Int? {
+            guard let known = indices.updateValue(Int32(next), forKey: id.word) else { return nil }
+            indices[id.word] = known
+            return Int(known)
         }
 
         /// Puts the last net change in the place of the removed one.

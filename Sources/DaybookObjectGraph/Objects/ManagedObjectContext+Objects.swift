@@ -65,7 +65,7 @@ extension ManagedObjectContext {
         }
         require(
             !schema.isAbstract,
-            "Entity '\(entityName)' is abstract: insert an object of one of its sub-entities.")
+            "Entity '\(entityName)' is abstract: insert an object of one of its subentities.")
         let binding = binding(schema.number)
         require(
             binding.entity.type == type || type == ManagedObject.self,

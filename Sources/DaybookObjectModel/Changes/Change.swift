@@ -108,7 +108,7 @@ public struct Change: Sendable, Hashable {
         if case .delete = kind { true } else { false }
     }
 
-    /// Whether this is an update without an edit.
+    /// Whether this is an update that changes nothing.
     package var isEmpty: Bool {
         if case .update(let edits, let members) = kind {
             edits.changeNothing && members.allSatisfy(\.isEmpty)

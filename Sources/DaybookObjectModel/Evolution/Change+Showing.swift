@@ -1,5 +1,5 @@
 extension Change {
-    /// The change as a version of the model has it that is not the one it was made by.
+    /// The change as another version of the model sees it.
     ///
     /// Values that the version does not know are left out, and what an older entry lacks is filled in
     /// as it is for rows.
@@ -27,7 +27,7 @@ extension Change {
 }
 
 extension Change {
-    /// Whether a version knows all that is changed, in the layout that the change has.
+    /// Whether a version has every changed property, in the layout of the change.
     private func isShown(by entity: SchemaEntity) -> Bool {
         switch kind {
         case .insert(let values, let members), .delete(let values, let members):
@@ -44,7 +44,7 @@ extension SchemaEntity {
         members.allSatisfy { property($0.property)?.isStoredToMany == true }
     }
 
-    /// The values of a row, of whatever version, as this one has them.
+    /// The values of a row of any version, in the layout of this one.
     fileprivate func shown(_ values: [Value]) -> [Value] {
         var shown = Array(values.prefix(storedSlotCount))
         while shown.count < storedSlotCount {

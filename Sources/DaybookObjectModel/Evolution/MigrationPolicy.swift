@@ -1,15 +1,15 @@
-/// What opening a store with another model than it has may do to the store.
+/// What may happen to a store that is opened with a model other than its own.
 ///
-/// Whatever the policy, a program whose model is an earlier one of the store goes on with it, next to
-/// programs of the newer one.
+/// Under every policy, a program with an earlier model of the store keeps using that model, next to
+/// programs with the newer one.
 public enum MigrationPolicy: String, Sendable, Hashable, CaseIterable {
-    /// Nothing: a store that has another model is refused, with every difference.
+    /// The store stays as it is: one with another model is refused, with every difference.
     case never
-    /// Steps after which programs with the older model go on reading and writing: what is added is
-    /// optional or has a default, names change, indexes come and go, rules are widened. Others are
-    /// refused, each by name. The default.
+    /// Only steps after which programs with the older model can still read and write: additions
+    /// that are optional or have a default, new names, indexes added or dropped, wider rules. Any
+    /// other step is refused by name. The default.
     case compatible
-    /// Every step that can be inferred, as Core Data's lightweight migration does: what is removed,
-    /// tightened or converted, too, if the objects in the store allow it.
+    /// Every step that can be inferred, as in Core Data's lightweight migration. That includes
+    /// removals, tighter rules and conversions, if the objects in the store allow them.
     case automatic
 }

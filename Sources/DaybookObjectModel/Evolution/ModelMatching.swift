@@ -1,14 +1,15 @@
-/// The names under which an earlier version has what a model has under others.
+/// The earlier names of what a model calls by other names.
 package struct ModelMatching: Sendable, Hashable {
-    /// The earlier name of an entity by its name now.
+    /// The earlier names of entities by their current names.
     package var entities: [String: String] = [:]
-    /// The earlier names of properties by their names now, by the name now of the declaring entity.
+    /// The earlier names of properties by their current names, by the current name of the declaring
+    /// entity.
     package var properties: [String: [String: String]] = [:]
 
-    /// Names nothing: everything is called as it was.
+    /// No names: nothing has been renamed.
     package init() {}
 
-    /// What a model says by its renaming identifiers.
+    /// The names that a model gives as renaming identifiers.
     ///
     /// An identifier that is the name itself says nothing.
     package init(renamingIdentifiersOf model: ManagedObjectModel) {
@@ -25,7 +26,7 @@ package struct ModelMatching: Sendable, Hashable {
         }
     }
 
-    /// These names, and another's where they differ.
+    /// These names with another's, which win where both name the same thing.
     package func merging(_ other: ModelMatching) -> ModelMatching {
         var merged = self
         merged.entities.merge(other.entities) { _, theirs in theirs }

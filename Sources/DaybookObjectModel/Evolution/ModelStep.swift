@@ -1,7 +1,7 @@
 /// One step from a version of a model to the next.
 ///
-/// Steps are read off two versions; a store keeps the versions. As everything has a number that stays,
-/// what was renamed, removed or converted is known and not guessed.
+/// Steps are derived by comparing two versions; a store keeps the versions. Because numbers never
+/// change, what was renamed, removed or converted is known and not guessed.
 public struct ModelStep: Sendable, Hashable, CustomStringConvertible {
     /// What a step does.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -19,7 +19,7 @@ public struct ModelStep: Sendable, Hashable, CustomStringConvertible {
         case addProperty
         /// A property is gone; its values stay in the journal and come back when this is undone.
         case removeProperty
-        /// A property is declared by another entity, its superentity or below; values go along.
+        /// A property has moved to a superentity or a subentity, and its values are kept.
         case moveProperty
         /// A property has another name.
         case renameProperty
@@ -27,9 +27,9 @@ public struct ModelStep: Sendable, Hashable, CustomStringConvertible {
         case convert
         /// An attribute has another type with values of the same kind.
         case changeType
-        /// There may be no value, or no object at the other end.
+        /// A value, or an object at the other end, is no longer required.
         case makeOptional
-        /// There must be a value, or an object at the other end.
+        /// A value, or an object at the other end, is required.
         case makeRequired
         /// New objects start with another value.
         case changeDefault
@@ -49,7 +49,7 @@ public struct ModelStep: Sendable, Hashable, CustomStringConvertible {
         case dropConstraint
         /// Exports treat values in another way.
         case changeConfidential
-        /// Changes of two sides become one in another way.
+        /// Changes of two sides are merged in another way.
         case changeMerge
         /// A relationship becomes to-one or to-many, ordered or unordered.
         case changeCardinality
@@ -63,7 +63,7 @@ public struct ModelStep: Sendable, Hashable, CustomStringConvertible {
         case changeDeleteRule
         /// There must be more or fewer objects at the other end.
         case changeCounts
-        /// Something is changed that means nothing to a store.
+        /// Something changes that has no effect on a store.
         case annotate
         /// A custom stage of a migration plan has rewritten objects.
         case customStage
@@ -71,46 +71,46 @@ public struct ModelStep: Sendable, Hashable, CustomStringConvertible {
 
     /// What the step does.
     public let kind: Kind
-    /// The name of the entity in the newer version; of one that is gone, in the older one; empty for a step
-    /// of the whole model.
+    /// The name of the entity in the newer version, or in the older one if it was removed; empty
+    /// for a step of the whole model.
     public let entity: String
     /// The name of the property, likewise; nil for a step of an entity.
     public let property: String?
-    /// The step in a few words, with what was and what is.
+    /// The step in a few words, with the old and the new.
     public let description: String
-    /// Whether programs of the older version go on reading and writing.
+    /// Whether programs with the older version can still read and write.
     public let isCompatible: Bool
-    /// What the stored objects have to be looked through for.
+    /// What the stored objects must be checked for; nil for nothing.
     package let check: Check?
 
-    /// What stored objects have to meet for a step to be taken.
+    /// What stored objects must meet for a step to be taken.
     package enum Check: Sendable, Hashable {
         /// Values that fit the newer model.
         case values(EntityNumber, PropertyNumber)
         /// Values that are unique.
         case unique(EntityNumber, PropertyNumber)
-        /// No object at the other end that two of the entity lead to.
+        /// No object at the other end that two objects of the entity refer to.
         case exclusive(EntityNumber, PropertyNumber)
-        /// As many objects at the other end as the newer model wants.
+        /// As many objects at the other end as the newer model requires.
         case counts(EntityNumber, PropertyNumber)
         /// No objects of the entity itself.
         case noObjects(EntityNumber)
-        /// Nothing but what has to be brought over.
+        /// No condition, but objects that must move to another relationship.
         case content(ContentMove)
-        /// No references to objects of the entity, or below it, over relationships that do not lead there
-        /// any more.
+        /// No references to objects of the entity or its subentities through relationships that no
+        /// longer lead there.
         case noReferences(EntityNumber)
     }
 
-    /// The objects of a relationship that are to be those of another, or of its other end.
+    /// Objects of a relationship that move to another one, or to its other end.
     package struct ContentMove: Sendable, Hashable {
-        /// The entity that declares the relationship before.
+        /// The entity that declares the old relationship.
         package let entity: EntityNumber
-        /// The relationship before, stored at whatever end.
+        /// The old relationship, stored at either end.
         package let origin: PropertyNumber
-        /// The relationship after, at the end that is stored.
+        /// The stored end of the new relationship.
         package let target: PropertyNumber
-        /// Whether that is the other end.
+        /// Whether ``target`` is the other end.
         package let isInverted: Bool
     }
 

@@ -7,8 +7,9 @@
 // | next | the next entity, property and constraint number, variable length each |
 // | entities | count, then each, from number 1 |
 //
-// Stages are their count, then the entry and the name of each; origins their count, then the number of each
-// relationship that has come in the place of another one and the number of that, by the former.
+// Stages: a count, then the entry and the name of each. Origins: a count, then, for each
+// relationship that replaces another one, its number and the number of the one replaced, by the
+// former.
 //
 // An entity:
 //
@@ -43,7 +44,7 @@ extension ModelVersion {
 
     /// Reads canonical bytes.
     ///
-    /// - Throws: ``DecodingFailure`` where they are not those of a version that holds together.
+    /// - Throws: ``DecodingFailure`` when the bytes are not those of a consistent version.
     package init(canonicalBytes bytes: [UInt8]) throws(DecodingFailure) {
         let span = bytes.span.bytes
         var offset = 0
@@ -126,7 +127,7 @@ extension RemovedSlot {
 }
 
 extension RawSpan {
-    /// Reads a version of a model, and sees that it holds together.
+    /// Reads a version of a model and checks that it is consistent.
     package func readModelVersion(
         at offset: inout Int
     ) throws(DecodingFailure) -> ModelVersion {
@@ -252,8 +253,8 @@ extension RawSpan {
 }
 
 extension ModelVersion {
-    /// Whether numbers and model are of each other: everything in the model has a number below the
-    /// next one, no number is there twice, and the layouts have just the properties that need a field.
+    /// Whether numbers and model fit together: everything in the model has a number below the next
+    /// one, no number is used twice, and the layouts have exactly the properties that need a field.
     fileprivate var holdsTogether: Bool {
         guard !model.isAnyInvalid, model.versioned == model,
             next.entity == UInt32(clamping: entities.count + 1), next.property > 0,
@@ -295,7 +296,7 @@ extension ModelVersion {
             else { return false }
             var earlier: Set<PropertyNumber> = []
             for slot in entity.slots {
-                // Never in a circle: from an earlier field only.
+                // From an earlier field only, so that there is no cycle.
                 if case .converted(let source, _) = slot.fill, !earlier.contains(source) {
                     return false
                 }

@@ -9,15 +9,15 @@ extension NumberedEntity {
 }
 
 extension ModelVersion {
-    /// The version of another model that follows this one.
+    /// The version that follows this one and has another model.
     ///
     /// - Parameters:
-    ///   - model: The new model. Its renaming identifiers tell what is here under other names.
+    ///   - model: The new model. Its renaming identifiers give the names that this version has.
     ///   - entry: The number of the entry that will set it.
-    ///   - matching: More names, which go before those of the model.
-    /// - Returns: The version; this one where nothing differs.
-    /// - Throws: ``ModelError`` when the model does not hold together, or with everything that cannot
-    ///   be inferred.
+    ///   - matching: More names, which take precedence over those of the model.
+    /// - Returns: The version; this one when nothing differs.
+    /// - Throws: ``ModelError`` when the model is not valid, or with everything that cannot be
+    ///   inferred.
     package func evolved(
         to model: ManagedObjectModel, in entry: UInt64,
         matching: ModelMatching = ModelMatching()
@@ -36,12 +36,13 @@ extension ModelVersion {
             guard builder.problems.isEmpty else { throw ModelError(builder.problems) }
             let more = builder.reshaped
             if more.isEmpty { return builder.version }
-            // Numbers tell which end of a relationship is stored, so others may follow.
+            // Numbers decide which end of a relationship is stored, so new ones may make others
+            // change.
             replaced.formUnion(more)
         }
     }
 
-    /// The names that were told and mean nothing: a slip there would remove what it was to keep.
+    /// The given names that match nothing: a slip there would remove what it should keep.
     private func idleNames(
         of matching: ModelMatching, to model: ManagedObjectModel
     ) -> [String] {
@@ -79,7 +80,7 @@ extension ModelVersion {
         return staged
     }
 
-    /// Whether this is what the model gets as the first one of a store.
+    /// Whether this is the version that the model gets as the first of a store.
     package var isFirst: Bool { self == ModelVersion(firstValid: model) }
 
     /// The same numbers and layouts for a new store, which begins with them.
@@ -99,15 +100,15 @@ extension ModelVersion {
         return restarted
     }
 
-    /// Whether rows, entries and identifiers say the same under both versions, as far as a program of
-    /// this one is concerned.
+    /// Whether rows, entries and identifiers mean the same under both versions to a program of this
+    /// one.
     package func hasSameLayout(as other: ModelVersion) -> Bool {
         entities.count == other.entities.count
             && zip(entities, other.entities).allSatisfy { $0.hasSameLayout(as: $1) }
     }
 
-    /// Whether a later version has the same model, under the same numbers: it is this one, or what was set
-    /// since has been taken back.
+    /// Whether a later version has the same model, under the same numbers: it is this one, or what
+    /// was set since has been reverted.
     package func isInForce(under later: ModelVersion) -> Bool {
         guard model == later.model, stages == later.stages else { return false }
         return entities.allSatisfy { entity in
@@ -119,8 +120,8 @@ extension ModelVersion {
         }
     }
 
-    /// The version that follows this one and has the model of an earlier one: what was added since is
-    /// removed, and what was removed since is there again, under its number.
+    /// The version that follows this one and has the model of an earlier one: what was added since
+    /// is removed, and what was removed since is back under its number.
     package func reverted(to earlier: ModelVersion) -> ModelVersion {
         let now = Schema(self)
         let declared = Set(

@@ -1,26 +1,28 @@
-/// A model with the numbers that rows and entries have in place of names.
+/// A model with the numbers that rows and entries use in place of names.
 ///
 /// Every entry that sets a model sets one of these, made from the one before by
-/// ``evolved(to:in:mapping:)``; so a store has a line of versions.
+/// ``evolved(to:in:matching:)``. So a store has a sequence of versions.
 ///
 /// Invariants:
-/// - A number is given once. What is renamed keeps its number, and what is removed takes it along.
-/// - The slots of an entity are only appended to. So a row of an earlier version has the fields that a
-///   row of this one begins with, and what a program of an earlier version reads stands where it was.
+/// - A number is given once. What is renamed keeps its number, and a removed number is not given
+///   to anything else.
+/// - The slots of an entity are only appended to. So the fields of an earlier version's row are
+///   the first fields of this version's, and a program of an earlier version finds them in the same
+///   places.
 package struct ModelVersion: Sendable, Hashable {
     /// The model, in canonical order and without transient attributes.
     package let model: ManagedObjectModel
-    /// The numbers of the entities, those that were removed included, by number.
+    /// The entities by number, including removed ones.
     package internal(set) var entities: [NumberedEntity]
-    /// What the next entity, the next property and the next constraint are numbered.
+    /// The numbers of the next entity, property and constraint.
     var next: NextNumbers
-    /// The custom stages by which the store has come to the model, oldest first.
+    /// The custom stages that led to the model, oldest first.
     package internal(set) var stages: [CustomStage] = []
-    /// The relationship in whose place another one has come, to which its objects were brought over, by
-    /// the number of the later one.
+    /// The relationships that were replaced by others, which took over their objects, by the number
+    /// of the newer one.
     var origins: [PropertyNumber: PropertyNumber] = [:]
 
-    /// The numbers that have not been given.
+    /// The next numbers to give.
     struct NextNumbers: Sendable, Hashable {
         var entity: UInt32 = 1
         var property: UInt32 = 1
@@ -63,15 +65,15 @@ package struct ModelVersion: Sendable, Hashable {
         entities.first { !$0.isRemoved && $0.name == name }
     }
 
-    /// The numbers of an entity, also of one that was removed.
+    /// The numbers of an entity, even of a removed one.
     package func entity(_ number: EntityNumber) -> NumberedEntity? {
         let index = Int(number.rawValue) - 1
         return entities.indices.contains(index) ? entities[index] : nil
     }
 }
 
-/// A closure of a program that has rewritten objects along with the model. Nothing else tells of it, so the
-/// version does.
+/// A closure of a program that rewrote objects along with the model. Nothing else records it, so
+/// the version does.
 package struct CustomStage: Sendable, Hashable {
     /// The entry that set the model and has the changes.
     package let entry: UInt64
@@ -85,7 +87,7 @@ package struct NumberedEntity: Sendable, Hashable {
     package let number: EntityNumber
     /// The name; the last one of an entity that was removed.
     package var name: String
-    /// Whether the entity is not in the model any more. Its rows stay.
+    /// Whether the entity is no longer in the model. Its rows stay.
     package var isRemoved = false
     /// The numbers of the properties that the entity declares.
     package var properties: [String: PropertyNumber] = [:]
@@ -93,8 +95,8 @@ package struct NumberedEntity: Sendable, Hashable {
     var constraints: [[String]: UInt32] = [:]
     /// The fields of a row, in order, inherited and removed ones included.
     package var slots: [NumberedSlot] = []
-    /// The to-many relationships whose members stand in changes, in the order of their ages in a row,
-    /// inherited and removed ones included.
+    /// The to-many relationships whose members are stored in changes, in the order of their ages in
+    /// a row, inherited and removed ones included.
     package var members: [NumberedMembers] = []
 }
 
@@ -102,23 +104,23 @@ package struct NumberedEntity: Sendable, Hashable {
 package struct NumberedSlot: Sendable, Hashable {
     /// The number of the property.
     package let property: PropertyNumber
-    /// The entry from which on new rows have the field.
+    /// The entry from which new rows have the field.
     package let since: UInt64
     /// What older rows have in the field.
     package var fill: SlotFill = .value(.null)
-    /// Nil while the property is in the model; else what folding has to know of it.
+    /// Nil while the property is in the model; otherwise what folding must know about it.
     package var removed: RemovedSlot?
 }
 
-/// What rows have in a field that is newer than they are.
+/// What a row has in a field that is newer than the row.
 package enum SlotFill: Sendable, Hashable {
-    /// The same value in all of them.
+    /// The same value in every row.
     case value(Value)
     /// The value of an earlier field, in another type.
     case converted(from: PropertyNumber, to: AttributeType)
 }
 
-/// What folding has to know of a property that was removed, because rows and records stay.
+/// What folding must know about a removed property, because rows and records stay.
 package struct RemovedSlot: Sendable, Hashable {
     /// Whether the index has records.
     package var isIndexed: Bool
@@ -133,7 +135,7 @@ package struct RemovedSlot: Sendable, Hashable {
         self.isReference = isReference
     }
 
-    /// What there is of a property when it is removed.
+    /// What remains of a property when it is removed.
     init(_ property: SchemaProperty?) {
         self.init(
             isIndexed: property?.isIndexed ?? false,
@@ -142,17 +144,17 @@ package struct RemovedSlot: Sendable, Hashable {
     }
 }
 
-/// A to-many relationship whose members stand in changes.
+/// A to-many relationship whose members are stored in changes.
 package struct NumberedMembers: Sendable, Hashable {
     /// The number of the relationship.
     package let property: PropertyNumber
-    /// The entry from which on new rows have its age.
+    /// The entry from which new rows have its age.
     package let since: UInt64
 }
 
 extension ManagedObjectModel {
-    /// The model as a version keeps it: canonical, without transient attributes, and without what
-    /// only says how to come here.
+    /// The model as a version keeps it: canonical, without transient attributes, and without
+    /// renaming identifiers, which only tell how a model came about.
     package var versioned: ManagedObjectModel {
         var copy = persistent.canonical
         for index in copy.entities.indices {

@@ -73,7 +73,7 @@ extension AttributeDescription {
 }
 
 extension AttributeType {
-    /// Whether every value of another type of the same kind is one of this.
+    /// Whether every value of another type with the same storage is a value of this one.
     fileprivate func holdsAll(of other: AttributeType) -> Bool {
         switch (other, self) {
         case (.int16, .int32), (.int16, .int64), (.int32, .int64), (.float, .double),
@@ -85,7 +85,7 @@ extension AttributeType {
 }
 
 extension AttributeRules {
-    /// Whether every value that meets other rules meets these.
+    /// Whether every value that meets the other rules meets these.
     func allow(all other: AttributeRules) -> Bool {
         let isLower =
             minimum.isNull

@@ -1,5 +1,5 @@
 extension SchemaDifference {
-    /// What has become of a relationship whose objects are kept in another way.
+    /// Adds the steps for a relationship whose objects are stored in another way.
     mutating func replace(
         _ before: SchemaProperty, _ after: SchemaProperty, _ entity: SchemaEntity
     ) {
@@ -27,7 +27,7 @@ extension SchemaDifference {
         compare(was, now, (before, after), entity)
     }
 
-    /// What has to be brought over from a relationship; nil where its other end tells.
+    /// What must be moved from a relationship; nil where the step of its other end says so.
     private func content(
         of before: SchemaProperty, _ after: SchemaProperty, _ end: RelationshipEnd
     ) -> ModelStep.Check? {
@@ -54,7 +54,7 @@ extension SchemaDifference {
                 .changeDestination, entity.name, name,
                 "let \(title) lead to '\(after.destinationName)'", check: counts)
         }
-        // What takes the place of another one has been told of.
+        // A relationship that replaces another one has had this step.
         let isSame = properties.before.number == property.number
         if isSame,
             oldEnd?.inverse != newEnd?.inverse || oldEnd?.inverseIsToMany != newEnd?.inverseIsToMany

@@ -44,8 +44,8 @@ struct SchemaDifference {
         compareStages()
     }
 
-    /// What a custom stage has made of objects is for the programs that have it: they alone know which
-    /// values it took where.
+    /// A custom stage is not compatible: only programs that have it know which values it took
+    /// where.
     private mutating func compareStages() {
         let (before, after) = (old.version.stages, new.version.stages)
         for stage in before where !after.contains(stage) {
@@ -68,13 +68,14 @@ struct SchemaDifference {
 
     private mutating func addEntity(_ entity: SchemaEntity) {
         let parent = entity.superentity.flatMap { new.entity($0) }
-        // A program that does not know the entity would meet its objects as those of the superentity.
+        // A program that does not know the entity would see its objects as those of the
+        // superentity.
         let isApart = parent.map { old.entity($0.number) == nil } ?? true
         add(
             .addEntity, entity.name, nil,
             "add entity '\(entity.name)'" + (parent.map { ", a kind of '\($0.name)'" } ?? ""),
             isCompatible: isApart)
-        // Its properties are new only to objects that were there before, of entities below it.
+        // Its properties are new only to existing objects, of entities below it.
         guard entity.family.contains(where: { old.entity($0) != nil }) else { return }
         for (name, number) in entity.numbers.properties.sorted(by: { $0.key < $1.key }) {
             guard let property = entity.property(number) else { continue }
@@ -98,7 +99,7 @@ struct SchemaDifference {
             check: .unique(entity.number, PropertyNumber(rawValue: number)))
     }
 
-    /// The properties that an entity gets because it comes below one that has been there.
+    /// The properties that an entity gets because it moves below one that existed before.
     private mutating func addInherited(_ before: SchemaEntity, _ after: SchemaEntity) {
         for property in after.properties
         where property.isPersistent && before.property(property.number) == nil {
@@ -146,7 +147,7 @@ struct SchemaDifference {
         }
     }
 
-    /// The relationship of the earlier version in whose place one has come, if it has.
+    /// The relationship of the earlier version that this one replaces; nil when it replaces none.
     func origin(of number: PropertyNumber) -> SchemaProperty? {
         var number = number
         while let earlier = new.version.origins[number] {
@@ -161,7 +162,7 @@ struct SchemaDifference {
             after.numbers.properties.values.compactMap { origin(of: $0)?.number })
         for (name, number) in before.numbers.properties.sorted(by: { $0.key < $1.key })
         where new.property(number) == nil && !replaced.contains(number) {
-            // What took its place says so itself.
+            // The step of its replacement says so.
             let isConverted = after.slots.contains { property in
                 guard let slot = property.slot, slot < after.fills.count, !property.isRemoved,
                     case .converted(let source, _) = after.fills[slot]

@@ -1,10 +1,10 @@
 import Foundation
 
 extension Value {
-    /// This value as one of another type; null where there is none that means the same.
+    /// This value converted to another type; null when no value of that type means the same.
     ///
-    /// Numbers become other numbers only without loss, text becomes what it says in the form in which
-    /// model files have it, and everything becomes text in that form.
+    /// Numbers are converted only without loss. Text is parsed, and other values are written as
+    /// text, in the form of model files.
     package func converted(to type: AttributeType) -> Value {
         if isNull || type.misfit(of: self) == nil { return self }
         switch (type.storage, self) {
@@ -19,7 +19,7 @@ extension Value {
         case (.double, .int(let number)):
             return Double(exactly: number).map { fitting(.double($0), type) } ?? .null
         case (.double, .decimal(let number)):
-            // Foundation's conversion is not to the nearest number.
+            // Foundation's conversion does not give the nearest number.
             guard let double = Double("\(number)"), Decimal(string: "\(double)") == number else {
                 return .null
             }
@@ -54,7 +54,7 @@ extension Value {
         }
     }
 
-    /// The value as model files and exports have it, without quotation marks.
+    /// The value as written in model files and exports, without quotation marks.
     private var plainText: String {
         let source: AttributeType =
             switch self {

@@ -14,20 +14,20 @@ struct VersionBuilder {
     private let descriptions: [String: EntityDescription]
     /// Who inherits from whom in the new model.
     private var inheritance: SchemaCompiler?
-    /// For a property that takes over the values of earlier ones: in which entity it follows which.
+    /// For a property that takes over the values of earlier ones, the earlier one by entity.
     private var predecessors: [PropertyNumber: [EntityNumber: PropertyNumber]] = [:]
-    /// The relationships that are to get a new number, because their objects are kept in another way.
+    /// The relationships that need a new number, because their objects are stored in another way.
     private let replaced: Set<PropertyNumber>
     private var origins: [PropertyNumber: PropertyNumber]
-    /// What cannot be done without being told how.
+    /// What cannot be inferred, a sentence each.
     private(set) var problems: [String] = []
 
     /// - Parameters:
     ///   - old: The version before; an empty one for none.
     ///   - model: The new model, as a version keeps it.
     ///   - entry: The number of the entry that sets the new version.
-    ///   - matching: What is called by another name in the old one.
-    ///   - replaced: The relationships of the old one that are to get new numbers.
+    ///   - matching: The names that differ in the old one.
+    ///   - replaced: The relationships of the old one that need new numbers.
     init(
         from old: ModelVersion, to model: ManagedObjectModel, in entry: UInt64,
         matching: ModelMatching, replacing replaced: Set<PropertyNumber> = []
@@ -52,7 +52,7 @@ struct VersionBuilder {
         refuseJoinedEnds()
     }
 
-    /// The version that comes out, if there are no ``problems``.
+    /// The resulting version, if there are no ``problems``.
     var version: ModelVersion {
         ModelVersion(model, numbered, next, stages: old.stages, origins: origins)
     }
@@ -87,8 +87,8 @@ struct VersionBuilder {
         if !old.entities.isEmpty { inheritance = SchemaCompiler(model, numbered) }
     }
 
-    /// The entity of the old version that one of the new version was. A name that is still there means
-    /// what it meant, whatever else is said.
+    /// The entity of the old version that an entity of the new one continues. A name that still
+    /// exists means what it meant, whatever the earlier names say.
     private func earlier(_ name: String) -> EntityNumber? {
         if let same = oldNumbers[name] { return same }
         guard let before = matching.earlierName(of: name), descriptions[before] == nil else {
@@ -140,8 +140,8 @@ struct VersionBuilder {
         }
     }
 
-    /// A constraint keeps its number if its attributes, inherited ones included, have theirs, whatever
-    /// they are called now: records of the index are of their values.
+    /// A constraint keeps its number if its attributes, inherited ones included, keep theirs,
+    /// whatever they are called now: the records of the index hold their values.
     private mutating func numberConstraints() {
         let compiler = SchemaCompiler(model, numbered)
         for entity in model.entities {
@@ -168,7 +168,7 @@ struct VersionBuilder {
 
     // MARK: - Matching
 
-    /// Whether a property may keep its number: what rows have of it is what they would have.
+    /// Whether a property may keep its number: rows store it in the same form.
     private func keepsNumber(
         _ number: PropertyNumber, as name: String, of description: EntityDescription
     ) -> Bool {
@@ -184,8 +184,7 @@ struct VersionBuilder {
             && description.relationships.contains { $0.name == name }
     }
 
-    /// The number of an attribute that was declared by an ancestor or one descendant, and is declared
-    /// there no more.
+    /// The number of an attribute that an ancestor or one descendant declared and no longer does.
     private func movedAttribute(
         _ name: String, to entity: EntityNumber, taken: Set<PropertyNumber>
     ) -> PropertyNumber? {
@@ -212,7 +211,7 @@ struct VersionBuilder {
         return declaring.count > 1
     }
 
-    /// For an attribute that is new under its number, the attributes whose values it takes over.
+    /// Notes the attributes whose values an attribute with a new number takes over.
     private mutating func notePredecessors(
         of number: PropertyNumber, _ name: String, in entity: EntityNumber
     ) {
@@ -222,8 +221,8 @@ struct VersionBuilder {
         predecessors[number] = earlierAttributes(name, around: entity)
     }
 
-    /// For an entity and all that inherit from it, the attribute that each had under a name, if it was
-    /// there before.
+    /// For an entity and all that inherit from it, the attribute that each had under a name in the
+    /// old version.
     private func earlierAttributes(
         _ name: String, around entity: EntityNumber
     ) -> [EntityNumber: PropertyNumber] {
@@ -252,7 +251,7 @@ struct VersionBuilder {
 
     // MARK: - Relationships
 
-    /// The relationships under their old numbers whose objects are kept in another way, with those that
+    /// The relationships with old numbers whose objects are stored in another way, and those that
     /// become their other ends.
     var reshaped: Set<PropertyNumber> {
         guard !old.entities.isEmpty else { return [] }
@@ -270,7 +269,7 @@ struct VersionBuilder {
         return found
     }
 
-    /// Refuses to make two relationships one that both have objects.
+    /// Refuses to join two relationships that both have objects.
     private mutating func refuseJoinedEnds() {
         guard !replaced.isEmpty else { return }
         let new = Schema(version)
@@ -291,7 +290,7 @@ struct VersionBuilder {
 
     // MARK: - Layout
 
-    /// Appends what is new to the layouts, and marks what is not there any more.
+    /// Appends what is new to the layouts and marks what was removed.
     private mutating func layOut() {
         let compiler = SchemaCompiler(model, numbered)
         let declared = Set(
@@ -313,9 +312,9 @@ struct VersionBuilder {
     }
 
     /// - Parameters:
-    ///   - position: Where the numbers of the entity are.
-    ///   - live: The properties that it has.
-    ///   - declared: The properties that any entity has.
+    ///   - position: The index of the entity in `numbered`.
+    ///   - live: The properties that the entity has.
+    ///   - declared: The properties that any entity declares.
     private mutating func remove(
         from position: Int, except live: Set<PropertyNumber>, _ declared: Set<PropertyNumber>
     ) {
@@ -326,7 +325,7 @@ struct VersionBuilder {
                 numbered[position].slots[slot].removed = nil
             } else if numbered[position].slots[slot].removed == nil {
                 var removed = RemovedSlot(before?.property(number))
-                // Other entities go on with the property, and their index must not find these objects.
+                // Other entities keep the property, and their index must not find these objects.
                 if declared.contains(number) { removed.isIndexed = false }
                 numbered[position].slots[slot].removed = removed
             }
@@ -350,7 +349,7 @@ struct VersionBuilder {
             guard kind.hasSlot, !slots.contains(number) else { continue }
             var slot = NumberedSlot(property: number, since: entry)
             if case .attribute(let attribute) = kind, !old.entities.isEmpty {
-                // Under an entity with an attribute of that name an own one gives way to it.
+                // An entity's own attribute gives way to an inherited one of the same name.
                 let own = oldSchema.entity(entity)?.property(named: name)
                 let replaced = own.flatMap {
                     $0.isAttribute && !$0.isDerived && !live.contains($0.number)
@@ -368,14 +367,14 @@ struct VersionBuilder {
 }
 
 extension EntityDescription {
-    /// The names of the properties that are declared here, in their order.
+    /// The names of the properties declared here, sorted.
     var propertyNames: [String] {
         (attributes.map(\.name) + relationships.map(\.name)).sorted()
     }
 }
 
 extension SchemaProperty {
-    /// Whether the objects of a relationship are kept in the same way as those of another.
+    /// Whether the objects of a relationship are stored in the same way as those of another.
     fileprivate func isKept(as other: SchemaProperty) -> Bool {
         relationship?.isToMany == other.relationship?.isToMany
             && relationship?.isOrdered == other.relationship?.isOrdered

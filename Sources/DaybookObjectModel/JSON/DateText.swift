@@ -25,7 +25,7 @@ package enum DateText {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The date of a text; nil when it is not an ISO 8601 date.
+    /// The date of a text; nil when it is neither an ISO 8601 date nor seconds after an `@`.
     ///
     /// The time may be left out (midnight) and so may the zone (UTC); a zone is `Z` or `+01:00`.
     package static func date(_ text: String) -> Date? {

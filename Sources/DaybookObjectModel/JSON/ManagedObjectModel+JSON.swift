@@ -163,7 +163,7 @@ extension RelationshipDescription {
 }
 
 extension JSONMember {
-    /// What may stand with any description.
+    /// The members that any description may have.
     fileprivate static func annotations(
         _ renamingIdentifier: String?, _ versionHashModifier: String?, _ userInfo: [String: String]
     ) -> [JSONMember] {

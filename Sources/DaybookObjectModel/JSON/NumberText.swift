@@ -30,8 +30,8 @@ extension Decimal {
         return parts.isNegative ? "-" + digits : digits
     }
 
-    /// The number of digits with or without a decimal point and an exponent; nil when they are not a number
-    /// or have more digits than a decimal can hold.
+    /// The number that digits give, with or without a decimal point and an exponent; nil when they
+    /// are not a number or more digits than a decimal can hold.
     package init?(exactly text: String) {
         var rest = Substring(text)
         let isNegative = rest.first == "-"

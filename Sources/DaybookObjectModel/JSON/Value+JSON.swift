@@ -101,7 +101,7 @@ extension Value {
         self = value
     }
 
-    /// Reads a reference such as `"Country/17"` to an object of the destination or its sub-entities.
+    /// Reads a reference such as `"Country/17"` to an object of the destination or its subentities.
     package init(
         _ json: JSONValue, to destination: SchemaEntity, in schema: Schema
     ) throws(JSONError) {

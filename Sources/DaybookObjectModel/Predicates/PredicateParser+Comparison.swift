@@ -190,7 +190,7 @@ extension PredicateParser {
         return filters.count == 1 ? filters[0] : .or(filters)
     }
 
-    /// Checks that a path is to-many exactly if there is a quantifier.
+    /// Checks that a to-many path has a quantifier.
     private func check(
         _ operand: PredicateOperand, _ quantifier: FilterQuantifier?
     ) throws(QueryError) {

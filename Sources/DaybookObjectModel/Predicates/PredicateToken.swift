@@ -50,8 +50,8 @@ struct PredicateLexer {
     private let characters: [Character]
     private var index = 0
 
-    /// Whatever follows an ASCII character in what Unicode takes for one character, an accent for example,
-    /// is a character of its own here: a quotation mark is one, whatever the text in it begins with.
+    /// What Unicode combines with an ASCII character, an accent for example, is a character of its
+    /// own here: a quotation mark is recognized, whatever the text after it begins with.
     private init(_ text: String) {
         characters = text.flatMap { character -> [Character] in
             let scalars = character.unicodeScalars
@@ -186,7 +186,7 @@ struct PredicateLexer {
             "The text that begins here does not end; a closing \(mark) is missing.", at: column)
     }
 
-    /// Reads the character after a backslash. An unknown escape stands for itself, as in `\?`.
+    /// Reads the character after a backslash; an unknown escape is an error.
     private mutating func escape() throws(QueryError) -> Unicode.Scalar {
         let column = index
         guard let character = current else {

@@ -1,20 +1,20 @@
 import Foundation
 
-/// Works out an aggregate of values that come one after the other.
+/// Computes an aggregate of values that come one after the other.
 ///
-/// Whole and decimal numbers are added exactly; a sum that their type cannot hold is an error. Binary and
-/// decimal numbers are added in the order in which they come, because a sum on the way may be rounded. Null
-/// does not count.
+/// Integers and decimals are added exactly; a sum that their type cannot hold is an error.
+/// Floating-point numbers and decimals are added in the order in which they come, because an
+/// intermediate sum may be rounded. Null does not count.
 package struct Aggregation: Sendable {
     private let function: FilterAggregate
     private let storage: AttributeType.Storage
     private var count = 0
     private var integer: Int128 = 0
     private var decimal = Decimal(0)
-    /// Whether decimal numbers have a sum with all its digits.
+    /// Whether no digit of the sum of decimals has been lost.
     private var isExact = true
     private var binary = 0.0
-    /// The numbers of a part that are added when it is joined.
+    /// The numbers of a part, which are added when it is joined.
     private var binaries: [Double] = []
     private var decimals: [Decimal] = []
     private var isPart = false
@@ -30,7 +30,7 @@ package struct Aggregation: Sendable {
         storage = type.storage
     }
 
-    /// An aggregate of no values for a part of them, to be joined in order with ``append(_:)``.
+    /// An empty aggregate for a part of the values, to be joined in order with ``append(_:)``.
     package var beginning: Aggregation {
         var part = self
         part.count = 0
@@ -79,7 +79,7 @@ package struct Aggregation: Sendable {
         }
     }
 
-    /// Adds the values of a part, which come behind those that were added.
+    /// Adds the values of a part, which follow those already added.
     package mutating func append(_ part: Aggregation) {
         count += part.count
         integer += part.integer
@@ -109,8 +109,8 @@ package struct Aggregation: Sendable {
         decimal = sum
     }
 
-    /// The aggregate of all values that were added: null for the mean, the least and the greatest of none; nil
-    /// when there is one that no number of the type can be.
+    /// The aggregate of all added values: null for the average, minimum or maximum of none; nil
+    /// when the type cannot hold the result.
     package var value: Value? {
         switch function {
         case .count: .int(Int64(count))

@@ -1,12 +1,12 @@
-/// Values in their canonical form, in order, so that one is found by halving.
+/// Values in their canonical form, sorted for a binary search.
 struct EncodedValues: Sendable {
     private var bytes: [UInt8] = []
     private var ends: [Int] = []
     /// The tag of the numbers among the values; nil without numbers.
     private let numberTag: UInt8?
 
-    /// Encodes values; nil when they have numbers of several forms, which compare by size, or data that
-    /// is stored otherwise.
+    /// Encodes values; nil when they include numbers of several forms, which compare by size, or
+    /// data that may be stored outside a row.
     init?(_ values: FilterValues) {
         let encoded = Set(values.values.map(\.normalizedNumber.encoded)).sorted {
             $0.lexicographicallyPrecedes($1)
@@ -24,7 +24,7 @@ struct EncodedValues: Sendable {
         }
     }
 
-    /// Whether bytes alone say if a value with this tag is among these.
+    /// Whether bytes alone tell if a value with this tag is among these.
     func decides(_ tag: UInt8) -> Bool {
         !ValueTag.isNumber(tag) || numberTag == nil || numberTag == tag
     }

@@ -5,7 +5,7 @@ import Foundation
 /// What the bytes cannot decide (a text that has to be folded, a number in another form) is decoded and
 /// given to the filter itself, so that both always agree.
 ///
-/// A test itself is only numbers, so that trying it on every row counts no references.
+/// A test consists only of numbers, so that trying it on every row does no reference counting.
 package struct FieldTests: Sendable {
     /// One of the tests.
     package struct Test: Sendable, BitwiseCopyable {
@@ -131,7 +131,7 @@ package struct FieldTests: Sendable {
         case same(UInt8, EncodedField)
         /// One of several values, byte by byte.
         case oneOf(Int)
-        /// A text in one of several orders to another.
+        /// A text that compares with another in one of several ways.
         case order(TextOrder, EncodedField)
         /// A text with another in a part of it.
         case text(TextPart, EncodedField, TextOptions)
@@ -202,8 +202,8 @@ extension FieldTests.Form {
 }
 
 extension FilterOperator {
-    /// The bounds, both included, of what compares so with an integer; the first is above the second
-    /// for nothing at all.
+    /// The bounds, both included, of the integers for which the comparison holds; the first is
+    /// above the second when it holds for none.
     fileprivate func bounds(_ number: Int64) -> (Int64, Int64)? {
         let nothing = (Int64.max, Int64.min)
         switch self {
@@ -216,7 +216,7 @@ extension FilterOperator {
         }
     }
 
-    /// The same for a floating-point number that is one.
+    /// The same for a floating-point number; nil for "not a number".
     fileprivate func bounds(_ number: Double) -> (Double, Double)? {
         guard !number.isNaN else { return nil }
         let nothing = (Double.infinity, -Double.infinity)
@@ -297,7 +297,7 @@ fileprivate enum TextPart: Sendable, BitwiseCopyable {
     }
 }
 
-/// How a text may stand to another one.
+/// How a text may compare with another.
 fileprivate struct TextOrder: OptionSet, Sendable, BitwiseCopyable {
     let rawValue: UInt8
 
@@ -343,7 +343,7 @@ extension RawSpan {
         return true
     }
 
-    /// How the bytes of a field stand to others.
+    /// How the bytes of a field compare with others.
     fileprivate func order(_ field: EncodedField, _ other: RawSpan) -> TextOrder {
         let order = extracting(field.start..<field.end).order(to: other)
         return order == 0 ? .same : order < 0 ? .before : .after
@@ -355,7 +355,7 @@ extension RawSpan {
         return Double(bitPattern: try readBigEndian(UInt64.self, at: &offset))
     }
 
-    /// Where the bytes of the text are that fills a field.
+    /// The range of the text that fills a field.
     fileprivate func text(in field: EncodedField) throws(DecodingFailure) -> EncodedField {
         var offset = field.start + 1
         let count = try readCount(at: &offset)

@@ -5,7 +5,7 @@ package protocol FilterSource: ~Copyable {
     /// The value of an attribute or of a to-one relationship that has a slot; null when the object
     /// is gone.
     ///
-    /// The property is the one the filter's entity has. The object may be of a sub-entity, where a
+    /// The property is the one the filter's entity has. The object may be of a subentity, where a
     /// property of the same number may have another slot.
     func value(of property: SchemaProperty, in object: ObjectID) throws -> Value
 
@@ -25,7 +25,7 @@ struct FilterScope {
     }
 }
 
-/// A scope with others in it.
+/// A scope that encloses others.
 final class FilterOuterScope {
     let scope: FilterScope
 

@@ -28,9 +28,10 @@ extension Filter {
         return comparison.withConstantOnTheRight.map { .comparison($0) } ?? self
     }
 
-    /// The condition as it is for the object that the first step of its path leads to.
+    /// The condition as seen from the object to which the first step of its path leads.
     ///
-    /// It is the same there, because a path that leads nowhere has the value null.
+    /// It holds there exactly when it holds here, because a path that leads nowhere has the value
+    /// null.
     package var fromSecondStep: Filter {
         func rest(_ expression: FilterExpression) -> FilterExpression {
             guard case .path(let path) = expression else { return expression }
@@ -49,8 +50,9 @@ extension Filter {
         }
     }
 
-    /// The relationship and the condition on what it leads to, when only objects that it leads from to such
-    /// ones can meet this condition; nil for other filters.
+    /// The first relationship of the path and the condition on its destination, when only objects
+    /// whose relationship leads to such a destination can meet this condition; nil for other
+    /// filters.
     package var joined: (SchemaProperty, Filter)? {
         switch self {
         case .comparison, .between, .membership:
@@ -69,7 +71,7 @@ extension Filter {
         }
     }
 
-    /// Whether what has no values is known not to meet the condition.
+    /// Whether an object without values is known not to meet the condition.
     private var isRefusedByNothing: Bool {
         do {
             return !(try holdsForNothing)
@@ -79,7 +81,7 @@ extension Filter {
         }
     }
 
-    /// Whether a part is about an object outside of the one at hand.
+    /// Whether a part is about an object of an outer scope.
     private var looksOutward: Bool { looksOutward(from: 0) }
 
     private func looksOutward(from depth: Int) -> Bool {
@@ -116,14 +118,15 @@ extension Filter {
 }
 
 extension FilterComparison {
-    /// The same comparison with its constant on the right; nil when neither side is one.
+    /// The same comparison with its constant on the right; nil when neither side is one, or when
+    /// the operator has no mirror image.
     package var withConstantOnTheRight: FilterComparison? {
         if right.constant != nil { return self }
         guard left.constant != nil, let mirrored = `operator`.mirrored else { return nil }
         return FilterComparison(right, mirrored, left, options)
     }
 
-    /// Whether the two sides are the same.
+    /// The comparison of the same two sides for equality.
     package var asEquality: FilterComparison {
         FilterComparison(left, .equal, right, options)
     }

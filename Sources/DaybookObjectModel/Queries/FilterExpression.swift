@@ -1,6 +1,6 @@
 /// A path from an object along its properties.
 ///
-/// The properties are those of the entity the filter was made for. An object of a sub-entity has
+/// The properties are those of the entity the filter was made for. An object of a subentity has
 /// the same property numbers but may have other slots, which the source has to handle.
 package struct FilterPath: Sendable {
     /// The properties to follow, in order; none means the object itself.

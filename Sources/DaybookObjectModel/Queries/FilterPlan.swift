@@ -38,13 +38,13 @@ package struct FilterPlan: Sendable {
         case index(SchemaProperty, [IndexRange])
         /// Objects whose stored relationship leads to the object.
         case referrers(SchemaProperty, ObjectID)
-        /// Objects that a relationship leads from to one that meets a condition.
+        /// Objects whose relationship leads to one that meets a condition.
         case join(SchemaProperty, Filter)
         /// All objects of the query's entities.
         case scan
     }
 
-    /// Whether objects may be found by what they are connected with.
+    /// Whether objects may be found through the objects they are connected with.
     package enum JoinChoice: Sendable {
         case allowed
         case avoided
@@ -60,7 +60,7 @@ package struct FilterPlan: Sendable {
     ///
     /// - Parameters:
     ///   - filter: The filter.
-    ///   - joins: Whether objects may be found by what they are connected with.
+    ///   - joins: Whether objects may be found through the objects they are connected with.
     package init(_ filter: Filter, joins: JoinChoice = .allowed) {
         var best = FilterPlan(.scan, nil, cost: Cost.scan)
         if case .constant(false) = filter {
@@ -95,9 +95,9 @@ package struct FilterPlan: Sendable {
         static let prefix = 100_000
         static let range = 200_000
         static let halfRange = 400_000
-        /// What is added for a relationship on the way.
+        /// Added for a relationship on the way.
         static let join = 10_000
-        /// At most; above it the objects at the other end must all be read.
+        /// The greatest cost of a join, where all objects at the other end must be read.
         static let longestJoin = 500_000
         static let scan = 1_000_000
     }
@@ -208,7 +208,7 @@ package struct FilterPlan: Sendable {
         }
     }
 
-    /// Finds texts in an index that leaves out just what the comparison leaves out.
+    /// Finds texts in an index that ignores the same differences as the comparison.
     private init?(
         folded comparison: FilterComparison, _ property: SchemaProperty, _ constant: Value,
         _ filter: Filter
@@ -288,7 +288,7 @@ extension Filter {
 }
 
 extension TextOptions {
-    /// What a canonical text leaves out.
+    /// The differences that a canonical text does not have.
     package static let canonical: TextOptions = [.caseInsensitive, .diacriticInsensitive]
 }
 

@@ -46,7 +46,7 @@ package struct Sorting: Sendable, Hashable {
 package struct Query: Sendable {
     /// The entity of the objects.
     package var entity: SchemaEntity
-    /// Whether objects of sub-entities are included.
+    /// Whether objects of subentities are included.
     package var includesSubentities: Bool
     /// The condition they meet.
     package var filter: Filter
@@ -102,7 +102,7 @@ package struct Query: Sendable {
     /// - Parameters:
     ///   - objects: The objects, in no order.
     ///   - others: Other objects, in the order of the query.
-    ///   - source: Where the values are looked up by which they are sorted.
+    ///   - source: The source of the values by which they are sorted.
     /// - Returns: All of them in order, within the window.
     /// - Throws: What the source throws.
     /// - Complexity: O(*k* log *n*) reads for each sorting, *k* the number of objects and *n* that of the

@@ -95,7 +95,7 @@ struct TextPattern: Sendable {
 
     /// Whether the text matches the pattern.
     ///
-    /// - Throws: ``QueryError`` when that takes more steps, or more memory, than are to be had.
+    /// - Throws: ``QueryError`` when that takes more steps, or more memory, than are available.
     func matches(_ text: String) throws(QueryError) -> Bool {
         switch kind {
         case .bytes(let pattern):

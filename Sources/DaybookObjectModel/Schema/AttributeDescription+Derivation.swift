@@ -1,5 +1,5 @@
 extension AttributeDescription {
-    /// The mistakes in where a derived attribute comes from, a sentence each.
+    /// The mistakes in the derivation of a derived attribute, a sentence each.
     package func derivationProblems(
         in entity: EntityDescription, _ entitiesByName: [String: EntityDescription]
     ) -> [String] {
@@ -9,7 +9,7 @@ extension AttributeDescription {
             .map { "\(subject) \($0)" }
     }
 
-    /// What a derived attribute cannot be, whatever it comes from.
+    /// The mistakes of a derived attribute that do not depend on its source.
     private var ownDerivationProblems: [String] {
         var problems: [String] = []
         if isTransient { problems.append("is derived and so cannot be transient.") }

@@ -23,12 +23,12 @@ public struct AttributeDescription: Sendable, Hashable {
     /// Whether a coded list has no order and no element twice: the attribute is a `Set`. Then
     /// ``MergeStrategy/union`` puts the elements in the order in which sets are kept.
     public var isSet: Bool
-    /// Where the values come from, if a store works them out and no program sets them.
+    /// Where the values come from, if the store computes them; nil if programs set them.
     public var derivation: Derivation?
-    /// The name before, for a model in which this has another: then an older store keeps what it has
-    /// under that name. It says how an older store gets to this model, and is not kept in a store.
+    /// The earlier name, in a model that renames the attribute: a store of the older model then
+    /// keeps the values. It only describes the migration and is not kept in a store.
     public var renamingIdentifier: String?
-    /// Tells two versions of a model apart that say the same otherwise.
+    /// Distinguishes two versions of a model that are otherwise the same.
     public var versionHashModifier: String?
     /// What the program keeps with the description; Daybook only stores it.
     public var userInfo: [String: String]
@@ -48,8 +48,8 @@ public struct AttributeDescription: Sendable, Hashable {
     ///   - merge: The way in which changes of two sides become one; nil if they collide.
     ///   - isSet: Whether a coded list has no order and holds no element twice.
     ///   - derivation: Where the values come from; nil if programs set them.
-    ///   - renamingIdentifier: The name before; nil if it had no other.
-    ///   - versionHashModifier: Tells two versions apart that say the same otherwise.
+    ///   - renamingIdentifier: The earlier name; nil for none.
+    ///   - versionHashModifier: Distinguishes two versions that are otherwise the same.
     ///   - userInfo: What the program keeps with the description.
     public init(
         name: String, type: AttributeType, isOptional: Bool = true, isTransient: Bool = false,

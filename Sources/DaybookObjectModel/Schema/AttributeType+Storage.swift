@@ -1,10 +1,10 @@
 extension AttributeType {
-    /// What values of a type are in a row. Types of one kind need no conversion.
+    /// The form of values in a row. Types of the same form need no conversion.
     package enum Storage: Sendable, Hashable {
         case bool, integer, double, decimal, text, data, date, uuid
     }
 
-    /// What values of this type are in a row.
+    /// The form of this type's values in a row.
     package var storage: Storage {
         switch self {
         case .bool: .bool

@@ -15,16 +15,16 @@ extension AttributeDescription {
     /// let person = EntityDescription(name: "Person", attributes: address)
     /// ```
     ///
-    /// A composite attribute has no value of its own: it is what its elements have. In an entity these
-    /// are attributes called `address.street` and `address.city`, each with its own type, default, rules
-    /// and index.
+    /// A composite attribute has no value of its own, only those of its elements. In an entity
+    /// these are attributes called `address.street` and `address.city`, each with its own type,
+    /// default, rules and index.
     ///
     /// - Parameters:
     ///   - name: The name of the composite attribute.
-    ///   - elements: What it consists of; the elements of another composite attribute among them.
-    ///   - renamingIdentifier: The name of the composite attribute before; nil if it had no other. An
-    ///     element with a renaming identifier of its own, the full earlier name of an attribute, keeps
-    ///     that.
+    ///   - elements: Its elements, which may include those of another composite attribute.
+    ///   - renamingIdentifier: The earlier name of the composite attribute; nil for none. An
+    ///     element with a renaming identifier of its own, the full earlier name of an attribute,
+    ///     keeps that.
     /// - Returns: The elements, with the name of the composite attribute and a dot before theirs.
     public static func composite(
         _ name: String, elements: [AttributeDescription], renamingIdentifier: String? = nil
@@ -41,7 +41,8 @@ extension AttributeDescription {
     /// The maximal number of names in the name of an element.
     package static let levelsMaximum = 16
 
-    /// What is wrong with the name: of an element the names of the composite attributes included.
+    /// The mistakes in the name, which includes those of the composite attributes around an
+    /// element.
     func nameProblems(in entity: EntityDescription) -> [String] {
         let names = name.split(separator: ".", omittingEmptySubsequences: false)
         var problems: [String] = []
@@ -168,9 +169,9 @@ extension SchemaEntity {
             at: column)
     }
 
-    /// Members with those of the elements in place of each that is a composite attribute and has an
-    /// object: `{"address": {"city": "Bern"}}` says the same as `{"address.city": "Bern"}`. Null says
-    /// that every element is null.
+    /// The members, with those of its elements in place of each composite attribute that has an
+    /// object: `{"address": {"city": "Bern"}}` means the same as `{"address.city": "Bern"}`. Null
+    /// means that every element is null.
     ///
     /// - Throws: ``JSONError`` without a location when two members give the same element.
     package func elementMembers(of members: [JSONMember]) throws(JSONError) -> [JSONMember] {

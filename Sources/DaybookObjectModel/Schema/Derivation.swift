@@ -1,6 +1,6 @@
 /// Where the values of a derived attribute come from.
 ///
-/// A store works the values out in the entry that changes what they come from; no program sets them.
+/// A store computes the values in the entry that changes their sources; no program sets them.
 ///
 /// ```swift
 /// @Attribute(.derived("employees.@count")) private(set) var headcount: Int = 0
@@ -22,7 +22,7 @@ public enum Derivation: Sendable, Hashable {
     /// A form of a text of the same object.
     case text(TextForm, attribute: String)
 
-    /// What becomes of the values of several objects. Objects without a value do not count.
+    /// How the values of several objects are combined. Objects without a value do not count.
     public enum Aggregate: String, Sendable, Hashable, CaseIterable {
         /// The sum.
         case sum
@@ -86,7 +86,7 @@ extension Derivation: LosslessStringConvertible {
 }
 
 extension Derivation.TextForm {
-    /// The text in this form. It does not depend on a language, nor on the release that makes it.
+    /// The text in this form. It depends neither on a language nor on the release that makes it.
     package func text(_ text: String) -> String {
         switch self {
         case .canonical:

@@ -4,20 +4,20 @@ public struct EntityDescription: Sendable, Hashable {
     public var name: String
     /// The entity whose properties this one inherits; nil for none.
     public var superentityName: String?
-    /// Whether there are only objects of its sub-entities.
+    /// Whether there are only objects of its subentities.
     public var isAbstract: Bool
     /// The attributes declared here, not the inherited ones.
     public var attributes: [AttributeDescription]
     /// The relationships declared here, not the inherited ones.
     public var relationships: [RelationshipDescription]
     /// Attributes whose values together must be unique among all objects of the entity, those of
-    /// sub-entities included: the names of attributes declared here or inherited, a list for each
+    /// subentities included: the names of attributes declared here or inherited, a list for each
     /// constraint. If one of the values is missing, the constraint does not apply.
     public var uniquenessConstraints: [[String]]
-    /// The name before, for a model in which this has another: then an older store keeps what it has
-    /// under that name. It says how an older store gets to this model, and is not kept in a store.
+    /// The earlier name, in a model that renames the entity: a store of the older model then keeps
+    /// the objects. It only describes the migration and is not kept in a store.
     public var renamingIdentifier: String?
-    /// Tells two versions of a model apart that say the same otherwise.
+    /// Distinguishes two versions of a model that are otherwise the same.
     public var versionHashModifier: String?
     /// What the program keeps with the description; Daybook only stores it.
     public var userInfo: [String: String]
@@ -27,12 +27,12 @@ public struct EntityDescription: Sendable, Hashable {
     /// - Parameters:
     ///   - name: A letter, then letters, digits and underscores.
     ///   - superentityName: The entity to inherit from.
-    ///   - isAbstract: Whether only its sub-entities have objects.
+    ///   - isAbstract: Whether only its subentities have objects.
     ///   - attributes: The attributes declared here.
     ///   - relationships: The relationships declared here.
     ///   - uniquenessConstraints: The names of attributes whose values together must be unique.
-    ///   - renamingIdentifier: The name before; nil if it had no other.
-    ///   - versionHashModifier: Tells two versions apart that say the same otherwise.
+    ///   - renamingIdentifier: The earlier name; nil for none.
+    ///   - versionHashModifier: Distinguishes two versions that are otherwise the same.
     ///   - userInfo: What the program keeps with the description.
     public init(
         name: String, superentityName: String? = nil, isAbstract: Bool = false,

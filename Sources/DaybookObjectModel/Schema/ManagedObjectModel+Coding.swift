@@ -86,7 +86,7 @@ extension ManagedObjectModel {
     }
 }
 
-/// What may stand with any description and means nothing to a store.
+/// What any description may have and a store ignores.
 private struct Annotation {
     var versionHashModifier: String?
     var userInfo: [String: String]

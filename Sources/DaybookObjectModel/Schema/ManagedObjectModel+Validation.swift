@@ -1,5 +1,6 @@
 extension ManagedObjectModel {
-    /// Checks names, inheritance, default values and that relationships fit together.
+    /// Checks names, inheritance, default values, rules, merge strategies, derivations and
+    /// uniqueness constraints, and that relationships fit together.
     ///
     /// - Throws: ``ModelError`` with a sentence for every mistake found.
     public func validate() throws(ModelError) {

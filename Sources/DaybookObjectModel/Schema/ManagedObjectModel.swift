@@ -6,7 +6,7 @@ public struct ManagedObjectModel: Sendable, Hashable {
     /// The entities, in any order; the order has no meaning.
     public var entities: [EntityDescription]
     /// Names of entities by the name of a configuration. A store that is added to a coordinator under
-    /// a configuration holds objects of just these entities; each sub-entity is named by itself.
+    /// a configuration holds objects of just these entities; each subentity is named by itself.
     public var configurations: [String: [String]]
 
     /// Makes a model from entities. It is checked when it is compiled or used.

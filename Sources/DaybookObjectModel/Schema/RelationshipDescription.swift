@@ -30,10 +30,10 @@ public struct RelationshipDescription: Sendable, Hashable {
     public var minimumCount: Int
     /// The greatest number of objects in a to-many relationship; 0 for no limit.
     public var maximumCount: Int
-    /// The name before, for a model in which this has another: then an older store keeps what it has
-    /// under that name. It says how an older store gets to this model, and is not kept in a store.
+    /// The earlier name, in a model that renames the relationship: a store of the older model then
+    /// keeps the references. It only describes the migration and is not kept in a store.
     public var renamingIdentifier: String?
-    /// Tells two versions of a model apart that say the same otherwise.
+    /// Distinguishes two versions of a model that are otherwise the same.
     public var versionHashModifier: String?
     /// What the program keeps with the description; Daybook only stores it.
     public var userInfo: [String: String]
@@ -50,8 +50,8 @@ public struct RelationshipDescription: Sendable, Hashable {
     ///   - deleteRule: What a delete does to the other end.
     ///   - minimumCount: The least number in a to-many relationship that is not empty.
     ///   - maximumCount: The greatest number in a to-many relationship; 0 for no limit.
-    ///   - renamingIdentifier: The name before; nil if it had no other.
-    ///   - versionHashModifier: Tells two versions apart that say the same otherwise.
+    ///   - renamingIdentifier: The earlier name; nil for none.
+    ///   - versionHashModifier: Distinguishes two versions that are otherwise the same.
     ///   - userInfo: What the program keeps with the description.
     public init(
         name: String, destinationName: String, inverseName: String? = nil, isToMany: Bool = false,

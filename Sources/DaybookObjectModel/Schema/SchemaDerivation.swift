@@ -1,6 +1,6 @@
 /// A derived attribute with the numbers of what it comes from.
 package struct SchemaDerivation: Sendable, Hashable {
-    /// What becomes of the values.
+    /// How the value is computed.
     package enum Formula: Sendable, Hashable {
         /// A form of a text of the same object.
         case text(Derivation.TextForm, source: PropertyNumber)
@@ -69,8 +69,8 @@ package struct SchemaDerivation: Sendable, Hashable {
 }
 
 extension Schema {
-    /// The derived attributes that come from something else than under an earlier model, or are of other
-    /// objects: their values are worked out anew.
+    /// The derived attributes that have another source than under an earlier model, or belong to
+    /// other objects: their values are computed anew.
     package func derivationsRenewed(after before: Schema) -> Set<PropertyNumber> {
         let known = Set(before.derivations)
         let renewed = derivations.filter { derivation in

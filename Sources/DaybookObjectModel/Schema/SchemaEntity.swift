@@ -18,7 +18,7 @@ package final class SchemaProperty: Sendable {
         case attribute(AttributeDescription)
         /// A connection to other objects.
         case relationship(RelationshipDescription, RelationshipEnd)
-        /// What was removed from the model. Rows go on having the field, but it is not shown.
+        /// A removed property. Rows still have the field, but it is not shown.
         case removed
     }
 
@@ -31,8 +31,8 @@ package final class SchemaProperty: Sendable {
     /// The position of the value in the entity's rows, or nil for a side that has none (a to-many
     /// relationship, or a to-one that is derived from its inverse).
     package let slot: Int?
-    // What is often asked is kept singly, because to look at one member of a description copies all of
-    // it.
+    // What is often needed is kept separately, because reading one member of a description copies
+    // all of it.
 
     /// The description, if this is an attribute.
     package let attribute: AttributeDescription?
@@ -42,7 +42,7 @@ package final class SchemaProperty: Sendable {
     package let end: RelationshipEnd?
     /// Whether this is an attribute.
     package let isAttribute: Bool
-    /// Whether this only keeps the place of a property that was removed. Such ones stand in
+    /// Whether this only keeps the place of a removed property. Such properties are in
     /// ``SchemaEntity/slots`` and nowhere else.
     package var isRemoved: Bool {
         if case .removed = kind { true } else { false }
@@ -121,7 +121,7 @@ package final class SchemaEntity: Sendable {
     package let number: EntityNumber
     /// The name.
     package let name: String
-    /// Whether there are only objects of its sub-entities.
+    /// Whether there are only objects of its subentities.
     package let isAbstract: Bool
     /// The entity it inherits from.
     package let superentity: EntityNumber?
@@ -134,7 +134,7 @@ package final class SchemaEntity: Sendable {
     package let slots: [SchemaProperty]
     /// The slots of properties that were removed.
     package let removedSlots: [Int]
-    /// What rows have in each stored slot that is newer than they are.
+    /// What a row has in each stored slot that is newer than the row.
     package let fills: [SlotFill]
     /// The numbers of the entity: where its layout comes from.
     package let numbers: NumberedEntity
@@ -242,7 +242,7 @@ package final class SchemaEntity: Sendable {
         }
     }
 
-    /// What stands for an entity of which nothing is known but its number.
+    /// A placeholder for an entity of which only the number is known.
     package convenience init(unknown number: EntityNumber) {
         let name = "?\(number.rawValue)"
         self.init(

@@ -13,7 +13,7 @@ package struct ValueMisfit: Sendable, Hashable {
         self.objection = objection
     }
 
-    /// Why no program sets a derived attribute.
+    /// The reason why no program sets a derived attribute.
     package static let derived = ValueMisfit(
         .invalid, "is derived: it follows from other values, and cannot be set")
 }

@@ -59,7 +59,7 @@ public struct LargeData: Sendable {
 
     /// Where the bytes are.
     private enum Content: Sendable {
-        /// Wherever the record is that refers to them.
+        /// In the store of the record that refers to them.
         case elsewhere
         /// In memory; with the digests of the chunks.
         case memory(Data, [Digest])
@@ -80,7 +80,7 @@ public struct LargeData: Sendable {
         body = Body(data.count, builder.finish { _, _ in }.digest, .memory(data, chunks))
     }
 
-    /// A reference to bytes, from which they can be read only with a source.
+    /// A reference to bytes, which can be read only through a source.
     package init(count: Int, digest: Digest, source: (any LargeDataSource)? = nil) {
         body = Body(count, digest, source.map { .source($0) } ?? .elsewhere)
     }
@@ -107,7 +107,7 @@ public struct LargeData: Sendable {
         if case .elsewhere = body.content { false } else { true }
     }
 
-    /// The same bytes, to be read from a source unless it is known already how to read them.
+    /// The same bytes, read from a source unless they can be read already.
     package func attached(to source: @autoclosure () -> (any LargeDataSource)?) -> LargeData {
         guard !isAttached, let source = source() else { return self }
         return LargeData(count: count, digest: digest, source: source)
@@ -122,7 +122,8 @@ public struct LargeData: Sendable {
 
     /// All bytes.
     ///
-    /// - Throws: `StoreError` with code `corrupt` where a chunk is damaged; ``DetachedDataError``.
+    /// - Throws: `StoreError` with code `corrupt` when a chunk is damaged; ``DetachedDataError``
+    ///   when the value came without its store.
     /// - Complexity: O(*n*) page reads and hashing, *n* the number of bytes; nothing when they are in
     ///   memory.
     public func data() throws -> Data {
@@ -234,7 +235,7 @@ extension LargeData: CustomStringConvertible {
     }
 }
 
-/// Bytes were asked for that only the store has that has the record with the reference to them.
+/// The requested bytes are only in the store that has the record referring to them.
 ///
 /// Values in conflicts and in validation failures are such references. Read the object's property, or
 /// attach them with the store's `largeData(_:)`.

@@ -1,5 +1,6 @@
-/// The number of an entity in a store: its position, from 1, in the sorted list of the model's
-/// entity names.
+/// The number of an entity in a store, from 1. In the first version of a model, entities are
+/// numbered in the order of their names; later ones get the next number, and a number never
+/// changes.
 public struct EntityNumber: RawRepresentable, Hashable, Comparable, Sendable {
     /// The number itself.
     public let rawValue: UInt32
@@ -15,8 +16,9 @@ public struct EntityNumber: RawRepresentable, Hashable, Comparable, Sendable {
     }
 }
 
-/// The number of a property in a store: its position, from 1, among all properties of the model in
-/// the order of (entity name, property name), transient ones last.
+/// The number of a property in a store, from 1. In the first version of a model, properties are
+/// numbered in the order of (entity name, property name); later ones get the next number. Transient
+/// attributes have numbers of their own, far above.
 public struct PropertyNumber: RawRepresentable, Hashable, Comparable, Sendable {
     /// The number itself.
     public let rawValue: UInt32

@@ -240,8 +240,8 @@ extension RawSpan {
         return true
     }
 
-    /// How these bytes stand to others: negative before them, zero for the same, positive behind them. A
-    /// prefix comes before longer bytes.
+    /// How these bytes compare with others: negative when they come before, zero when they are the
+    /// same, positive when they come after. A prefix comes before longer bytes.
     func order(to other: RawSpan) -> Int {
         let order = withUnsafeBytes { own in
             other.withUnsafeBytes { other in
@@ -255,7 +255,7 @@ extension RawSpan {
         return order == 0 ? byteCount - other.byteCount : Int(order)
     }
 
-    /// Whether other bytes are among these, one after the other; none are among any.
+    /// Whether these bytes contain others, one after the other; no bytes are in any.
     ///
     /// Eight places at a time are compared with the first two of the bytes.
     func contains(_ other: RawSpan) -> Bool {
@@ -292,7 +292,7 @@ extension RawSpan {
         UInt64(littleEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
 
-    /// Checks that there are `count` bytes at `offset`, skips them, and returns their offset.
+    /// Checks that there are `count` bytes at `offset`, skips them, and returns their range.
     private func take(
         _ count: Int, at offset: inout Int
     ) throws(DecodingFailure) -> Range<Int> {

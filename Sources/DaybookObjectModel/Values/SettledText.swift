@@ -1,7 +1,7 @@
 import Foundation
 
-// What is derived from texts stands in journals and in indexes, beside texts that later releases save. So
-// every release folds a text alike: by the tables of Unicode 15, whatever those of the running program are.
+// Texts derived from others are in journals and indexes, next to those of later releases. So every
+// release folds a text alike: by the tables of Unicode 15, whatever tables the running program has.
 
 extension String {
     /// The text in small letters, as Unicode 15 has it: a letter that came later stays as it is.
@@ -26,7 +26,8 @@ extension String {
 
     private var isSettled: Bool { unicodeScalars.allSatisfy(\.isSettled) }
 
-    /// The text after a mapping of each letter by itself, where neither it nor what becomes of it is newer.
+    /// The text after a mapping; a letter stays as it is when it, or what it is mapped to, is
+    /// newer.
     private func settled(_ map: (String) -> String) -> String {
         let mapped = map(self)
         if isSettled, mapped.isSettled { return mapped }

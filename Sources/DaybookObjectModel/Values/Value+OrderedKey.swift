@@ -2,8 +2,8 @@ import DaybookDigest
 import Foundation
 
 extension Value {
-    /// Bytes whose order under `memcmp` is the order of the values, and none of which is the prefix
-    /// of another.
+    /// Bytes whose order under `memcmp` is the order of the values of one type, and none of which
+    /// is the prefix of another.
     ///
     /// Indexes hold these. Text and data escape the zero byte (00 → 00 FF) and end in 00 00, so
     /// that "a" comes before "ab" whatever follows the value in a key.
@@ -50,10 +50,10 @@ extension Value {
 }
 
 extension RawSpan {
-    /// Appends the ordered bytes of a value that stands here in its canonical form; of null where there
-    /// is nothing.
+    /// Appends the ordered bytes of a value in its canonical form; of null for an empty field.
     ///
-    /// Indexes are built with this, a value for each object: text is copied, and no value is made of it.
+    /// Indexes are built with this, a value for each object: ASCII text is copied without making a
+    /// value.
     ///
     /// - Throws: ``DecodingFailure`` when it is no value, or does not end where the field does.
     package func appendOrderedKey(

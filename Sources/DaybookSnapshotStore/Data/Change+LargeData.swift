@@ -79,7 +79,7 @@ extension ChunkTable {
         var kept: Set<ChunkKey> = []
         for change in changes {
             try change.forEachNewLargeData { data in
-                // Bytes at hand are compared with those that are there, which may be damaged.
+                // Bytes in memory are compared with the stored ones, which may be damaged.
                 if data.inMemory == nil, try contains(data.top, in: transaction) {
                     // One digest may stand for one number of bytes only.
                     guard try hasLength(of: data, in: transaction) else {
@@ -94,8 +94,8 @@ extension ChunkTable {
         }
     }
 
-    /// Whether the records under a digest are as many bytes as a reference says: the last chunk has what
-    /// is left for it.
+    /// Whether the records under a digest have as many bytes as a reference says: the last chunk
+    /// has the remainder.
     private func hasLength(
         of data: LargeData, in transaction: borrowing some Reading & ~Copyable
     ) throws -> Bool {
@@ -106,7 +106,7 @@ extension ChunkTable {
             let count = try byteCount(of: key, in: transaction)
             return count == nil || count == data.tree.byteCount(ofChunk: last)
         } catch let damage as ChunkDamage {
-            // What is missing or changed is found by those who read it.
+            // Missing or changed bytes are found when they are read.
             if case .misfit = damage { return false }
             return true
         }

@@ -50,8 +50,8 @@ struct ChunkTable: Sendable {
         return found
     }
 
-    /// Writes a record, unless it is there already; one that has other bytes than its digest says is
-    /// mended so.
+    /// Writes a record, unless it is there already; one whose bytes do not have its digest is
+    /// overwritten.
     func put(
         _ key: ChunkKey, _ bytes: RawSpan, in transaction: borrowing WriteTransaction
     ) throws {
@@ -83,7 +83,7 @@ struct ChunkTable: Sendable {
 enum ChunkDamage: Error, Sendable, Hashable {
     case missing(ChunkKey)
     case changed(ChunkKey)
-    /// Its length is not what the length of the data asks for.
+    /// Its length is not what the length of the data requires.
     case misfit(ChunkKey)
 
     /// The rest of a sentence after the name of the record.

@@ -5,8 +5,8 @@ package import Foundation
 /// Writes bytes that come piece by piece into a store, before an entry refers to them.
 ///
 /// The chunks are written in slices, each in an LMDB transaction of its own, so few of them are in
-/// memory. What no entry comes to refer to, because the program was killed for example, is removed by
-/// ``Store/sweep()``.
+/// memory. Chunks to which no entry comes to refer, because the program was killed for example, are
+/// removed by ``Store/sweep()``.
 ///
 /// Invariant of the table: where the record at the top of a tree is, all of the tree is. So the top is
 /// written last, in a transaction that has looked for the others; and a sweep is one transaction.

@@ -2,8 +2,8 @@ internal import DaybookJournalLog
 internal import DaybookObjectModel
 
 extension JournalEntry {
-    /// Calls `body` with each large data among the new values, its object and its slot; an update tells
-    /// the property instead.
+    /// Calls `body` with each large data among the new values, its object and its slot; an update
+    /// gives the property instead.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when the entry cannot be decoded; what
     ///   `body` throws.
@@ -41,7 +41,7 @@ extension JournalEntry {
     }
 }
 
-/// Which value of an object something is.
+/// The value of an object that the data are.
 enum DataPlace: Sendable, Hashable {
     case slot(Int)
     case property(PropertyNumber)

@@ -15,7 +15,7 @@ extension Store {
     /// Whether there are large data, or were.
     package func hasLargeData() throws -> Bool { try chunkTable() != nil }
 
-    /// The table of chunks, made if it has to be.
+    /// The table of chunks, made if it does not exist.
     func chunkTableMade() throws -> ChunkTable {
         guard !options.isReadOnly else { throw StoreError.readOnly(path) }
         let environment = try openEnvironment()

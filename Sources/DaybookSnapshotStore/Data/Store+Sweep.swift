@@ -11,14 +11,14 @@ package struct DataSweep: Sendable, Hashable {
 }
 
 extension Store {
-    /// Removes the chunks that no entry refers to: of imports that never came to be saved.
+    /// Removes the chunks that no entry refers to, left by imports that were never saved.
     ///
     /// It is one LMDB transaction, so no other program can write meanwhile. An import that is under way
     /// fails when it ends, and nothing that an entry refers to is touched.
     ///
     /// - Returns: What was removed.
-    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when an entry or a node cannot be read:
-    ///   nothing is removed then, for what it refers to is not known.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when an entry or a node cannot
+    ///   be read: nothing is removed then, because what it refers to is not known.
     /// - Complexity: O(*j* + *c* log *c*) page reads, *j* the number of changes in the journal, *c* of
     ///   chunks.
     package func sweep() throws -> DataSweep {

@@ -12,14 +12,14 @@ struct DerivedMovements {
         var left: Set<ObjectID> = []
         /// The values that count from now on.
         var gained: [Value] = []
-        /// The values that count no more.
+        /// The values that no longer count.
         var lost: [Value] = []
     }
 
     private let derivation: SchemaDerivation
     private let values: DerivedValues
     private let relationship: SchemaProperty?
-    /// What happens to the members of each object that is there after the entry.
+    /// What happens to the members of each object that exists after the entry.
     private(set) var movements: [ObjectID: Movement] = [:]
 
     init(of derivation: SchemaDerivation, _ values: DerivedValues) {

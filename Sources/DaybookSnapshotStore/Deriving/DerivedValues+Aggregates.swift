@@ -2,10 +2,10 @@ internal import DaybookLMDB
 internal import DaybookObjectModel
 internal import Foundation
 
-// A count, a sum of whole or decimal numbers and an extreme that stands are worked out from the value
-// before, so that they cost the same for ten members and a million. Binary numbers are added anew, in the
-// order of their objects: what is added and taken away again leaves a trace there, and then a value would
-// depend on more than the members.
+// A count, a sum of integers or decimals, and an extreme that is not lost are computed from the
+// value before, so that they cost the same for ten members and a million. Floating-point numbers
+// are added anew, in the order of their objects: adding and subtracting again leaves a rounding
+// error, and then a value would depend on more than the members.
 extension DerivedValues {
     /// The value that an attribute has after the entry, worked out from the value before where that is
     /// enough.
@@ -89,15 +89,15 @@ extension SchemaProperty {
 }
 
 extension Value {
-    /// A count with some more; nil for what is no count.
+    /// A count plus a difference; nil for a value that is not a count.
     fileprivate func adding(_ difference: Int64) -> Value? {
         guard case .int(let count) = self else { return nil }
         let (sum, overflow) = count.addingReportingOverflow(difference)
         return overflow ? nil : .int(sum)
     }
 
-    /// A sum with other values in it; nil where it has to be worked out from the members, or does not
-    /// fit.
+    /// A sum after values were gained and lost; nil when it must be computed from the members, or
+    /// does not fit.
     fileprivate func adding(_ gained: [Value], without lost: [Value]) -> Value? {
         switch self {
         case .int(let number):
@@ -145,7 +145,7 @@ extension Decimal {
 }
 
 extension [Value] {
-    /// The sum of binary numbers; nil where it goes beyond all numbers and none of them does.
+    /// The sum of floating-point numbers; nil when it is infinite and none of them is.
     fileprivate func binarySum(isSingle: Bool) -> Value? {
         var sum = 0.0
         var isFinite = true

@@ -1,14 +1,15 @@
 // The room of deriving: the values of derived attributes, worked out when everything else of an entry is
 // settled. It reads the tables before the entry and the changes of the entry, and writes nothing.
 //
-// An entry carries derived values like any others: so folding, replaying, reading the past, blaming and
-// following need not know of them, and an entry says for ever what its readers were shown, whatever a
-// later release makes of text. Whatever comes before an entry (a context, a merge, an undo) has none.
+// An entry carries derived values like any others: so folding, replaying, reading the past, blaming
+// and following need not know of them, and an entry keeps what its readers were shown, however a
+// later release folds text. Everything before an entry (a context, a merge, an undo) has no derived
+// values.
 
 internal import DaybookLMDB
 internal import DaybookObjectModel
 
-/// Completes the changes of an entry by the derived values that follow from them.
+/// Completes the changes of an entry with the derived values that follow from them.
 struct DerivedValues {
     let projection: Projection
     private var changes: [Change]
@@ -114,7 +115,7 @@ struct DerivedValues {
                 found[change.object] = value.text(form)
                 continue
             }
-            // Where it has no form, that was the same as before.
+            // Where it has no form, the form did not change.
             if let text = new(derivation.property, of: given) { found[change.object] = text }
         }
         return found
@@ -210,7 +211,7 @@ struct DerivedValues {
         changes[position].kind = .update(edits: edits, members: members)
     }
 
-    /// Lets deletes say what derived values their objects had.
+    /// Adds to deletes the derived values that their objects had.
     private mutating func completeDeletes(
         in transaction: borrowing some Reading & ~Copyable
     ) throws {

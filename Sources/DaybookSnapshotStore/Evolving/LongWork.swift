@@ -2,9 +2,9 @@ internal import DaybookLMDB
 internal import DaybookObjectModel
 internal import Synchronization
 
-/// Work on every object of some entities, which tells how far it has come and can be ended.
+/// Work on every object of some entities, which reports its progress and can be stopped.
 ///
-/// It is counted in object numbers: an entity counts as many as its greatest.
+/// Progress is counted in object numbers: an entity counts as its greatest number.
 final class LongWork: Sendable {
     private let handler: StoreOptions.WorkHandler?
     private let state = Mutex(State())
@@ -13,9 +13,9 @@ final class LongWork: Sendable {
         var total: Int64 = 0
         /// How much of the total belongs to walks that have not begun.
         var expected: Int64 = 0
-        /// What earlier walks came to.
+        /// The work of earlier walks.
         var done: Int64 = 0
-        /// What the walk that has begun comes to.
+        /// The work of the current walk.
         var current: Int64 = 0
         var calls = 0
     }
@@ -78,6 +78,6 @@ final class LongWork: Sendable {
 }
 
 extension UInt64 {
-    /// As much work as an object number stands for. A damaged file may have any number.
+    /// The work that an object number stands for.
     var asWork: Int64 { Int64(Swift.min(self, 1 << 40)) }
 }

@@ -2,14 +2,14 @@ internal import DaybookJournalLog
 internal import DaybookLMDB
 internal import DaybookObjectModel
 
-/// Looks through the stored objects for what the steps to a new model demand of them.
+/// Checks the stored objects against what the steps to a new model demand of them.
 ///
-/// All objects are looked at as one read transaction has them, while others may write. What they have
-/// changed meanwhile is looked at again in the write transaction: see ``complete(for:to:in:)``.
+/// All objects are checked in one read transaction, while others may write. What others have
+/// changed meanwhile is checked again in the write transaction: see ``complete(for:to:in:)``.
 ///
-/// ``run(in:)`` looks before the entry that sets the model is folded, and works out which values objects
-/// have to get in it. Where that entry changes objects, ``verify(in:)`` looks again when it is folded: only
-/// then everything is as it will be.
+/// ``run(in:)`` checks before the entry that sets the model is folded, and finds the values that
+/// objects must get in it. Where that entry changes objects, ``verify(in:)`` checks again after it
+/// is folded, when everything is in its final state.
 struct MigrationCheck {
     private let steps: [ModelStep]
     private var projection: Projection
@@ -21,23 +21,23 @@ struct MigrationCheck {
     private var isFolded = false
     /// The derived attributes whose values are worked out anew.
     private let renewed: Set<PropertyNumber>
-    /// Whether objects of relationships are brought over, which shows when they are.
+    /// Whether objects of relationships are moved, which can be checked only afterwards.
     let bringsContent: Bool
-    /// What relationships get, once the objects of others are brought over to them.
+    /// What relationships get when the objects of others are moved to them.
     private var members: [ObjectID: [MembershipEdit]] = [:]
     /// The values that objects get, once for each property, however many steps ask for it.
     private var edits: [ObjectID: [PropertyNumber: Edit]] = [:]
     private var findings = MigrationFindings()
     /// The values that must be unique, by step, in the order of index records.
     private var values: [Int: PutBatch] = [:]
-    /// The objects that are looked at again; nil at first, when all are looked at.
+    /// The objects that are checked again; nil at first, when all are checked.
     private var touched: Set<ObjectID>?
 
     /// - Parameters:
     ///   - steps: The steps.
     ///   - parts: The store by the model before.
     ///   - schema: The model after.
-    ///   - pending: The changes that will stand in the entry.
+    ///   - pending: The changes that will be in the entry.
     ///   - work: Told of every object.
     init(
         _ steps: [ModelStep], _ parts: StoreParts, to schema: Schema, with pending: [Change] = [],
@@ -56,8 +56,8 @@ struct MigrationCheck {
         projection = Projection(tables: parts.tables, schema: schema)
     }
 
-    /// The changes that objects need to fit: values that are missing get the default, and relationships what
-    /// is brought over to them.
+    /// The changes that objects need to fit: missing values get the default, and relationships get
+    /// what is moved to them.
     var changes: [Change] {
         Set(edits.keys).union(members.keys).map { object in
             Change(
@@ -68,10 +68,10 @@ struct MigrationCheck {
         }
     }
 
-    /// Whether it has to be looked again when the changes are folded.
+    /// Whether objects must be checked again when the changes are folded.
     var isUnfinished: Bool { bringsContent || !edits.isEmpty }
 
-    /// Looks at all objects concerned.
+    /// Checks all objects concerned.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/validation``, naming the first objects that do
     ///   not fit each step, and how many there are; what the work's handler throws.
@@ -84,7 +84,7 @@ struct MigrationCheck {
         return changes
     }
 
-    /// Looks at what the entry has made of the objects, once it is folded.
+    /// Checks what the entry has made of the objects, after it is folded.
     ///
     /// - Throws: As ``run(in:)``.
     mutating func verify(in transaction: borrowing some Reading & ~Copyable) throws {
@@ -92,7 +92,7 @@ struct MigrationCheck {
         try check(in: transaction)
     }
 
-    /// Looks again at objects that have been touched since ``run(in:)``.
+    /// Checks objects again that have been touched since ``run(in:)``.
     ///
     /// - Parameters:
     ///   - objects: All objects that were changed since, or that others began or ceased to refer to.
@@ -144,8 +144,8 @@ struct MigrationCheck {
 
     // MARK: - Checks
 
-    /// Whether what is looked for can be seen: changes that are not folded are known one by one, and so
-    /// only show what becomes of single values.
+    /// Whether a check can be made now: changes that are not folded are known one by one, and so
+    /// only show single values.
     private func isTimely(_ check: ModelStep.Check?) -> Bool {
         if isFolded || pending.isEmpty && !bringsContent { return true }
         switch check {
@@ -155,7 +155,7 @@ struct MigrationCheck {
         }
     }
 
-    /// Gives the objects of a relationship to the one that has come in its place.
+    /// Gives the objects of a relationship to the one that replaces it.
     private mutating func bringOver(
         _ move: ModelStep.ContentMove, _ index: Int,
         in transaction: borrowing some Reading & ~Copyable
@@ -173,7 +173,7 @@ struct MigrationCheck {
         _ index: Int, _ entity: EntityNumber, _ number: PropertyNumber,
         in transaction: borrowing some Reading & ~Copyable
     ) throws {
-        // What is worked out anew is judged where that is done.
+        // Values that are computed anew are checked where that is done.
         if !isFolded, renewed.contains(number) { return }
         let isStored = { (entity: SchemaEntity?) in
             entity?.property(number).flatMap { property in property.slot.map { (property, $0) } }
@@ -298,7 +298,8 @@ struct MigrationCheck {
         }
     }
 
-    /// Looks for references over relationships that led to objects of an entity and do not any more.
+    /// Looks for references to objects of an entity through relationships that no longer lead
+    /// there.
     private mutating func checkReferences(
         _ index: Int, to entity: EntityNumber, in transaction: borrowing some Reading & ~Copyable
     ) throws {
@@ -353,7 +354,8 @@ struct MigrationCheck {
 
     // MARK: - Walking
 
-    /// Walks the rows of an entity and of those that inherit from it, where they have what is asked for.
+    /// Walks the rows of an entity and of those that inherit from it, where they have a wanted
+    /// part.
     private mutating func forEachRow<Part>(
         of entity: EntityNumber, having part: (SchemaEntity?) -> Part?,
         in transaction: borrowing some Reading & ~Copyable,

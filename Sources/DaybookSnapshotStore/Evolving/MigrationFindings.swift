@@ -9,7 +9,7 @@ struct MigrationFindings {
     /// How many objects are named for each step.
     private static let namedMaximum = 10
 
-    /// Notes an object that does not fit, by the step's place among all.
+    /// Notes an object that does not fit, by the index of the step.
     mutating func add(_ step: Int, _ object: ObjectID, _ message: String) {
         counts[step, default: 0] += 1
         guard counts[step, default: 0] <= Self.namedMaximum else { return }

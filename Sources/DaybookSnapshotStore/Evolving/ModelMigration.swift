@@ -15,7 +15,7 @@ struct ModelMigration {
 
     /// - Parameters:
     ///   - model: The program's model.
-    ///   - options: Which steps are allowed, and what has other names.
+    ///   - options: Which steps are allowed, and which names have changed.
     ///   - path: The store.
     ///   - author: The author of the entry.
     ///   - note: Its note.
@@ -34,8 +34,8 @@ struct ModelMigration {
         work = LongWork(options.work)
     }
 
-    /// The version of the store that the program's model is: the one in force, an earlier one, or one
-    /// that is made now.
+    /// The store's version of the program's model: the one in force, an earlier one, or one that is
+    /// made now.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/modelMismatch`` and every step that the policy
     ///   does not allow; with ``StoreError/Code/validation`` when objects do not; with
@@ -62,7 +62,7 @@ struct ModelMigration {
         }
     }
 
-    /// The newest earlier version that has just this model.
+    /// The newest earlier version that has exactly this model.
     private func earlier(
         _ parts: StoreParts, _ last: StoreModel, in transaction: borrowing ReadTransaction
     ) throws -> StoreModel? {
@@ -150,7 +150,7 @@ struct ModelMigration {
         return plan.outcome(entry)
     }
 
-    /// What migrating would come to.
+    /// The outcome that migrating would have.
     func preview(
         _ inForce: ModelInForce, in transaction: borrowing some Reading & ~Copyable
     ) throws -> MigrationOutcome {
@@ -173,7 +173,7 @@ struct ModelMigration {
         return (version, check)
     }
 
-    /// The same by what has been prepared, if that was for the same model.
+    /// The same from a preparation, if that was for the same model.
     private func plan(
         _ parts: StoreParts, after last: LastCommitState, _ preparation: Preparation,
         in transaction: borrowing WriteTransaction
@@ -197,7 +197,7 @@ struct ModelMigration {
         return try plan(parts, version, check, in: transaction)
     }
 
-    /// With what derived attributes come to.
+    /// The plan with the values of derived attributes.
     private func plan(
         _ parts: StoreParts, _ version: ModelVersion, _ check: MigrationCheck,
         in transaction: borrowing some Reading & ~Copyable
@@ -304,7 +304,7 @@ extension StoreParts {
 }
 
 extension ModelStep {
-    /// Whether the step means nothing to what is stored.
+    /// Whether the step has no effect on what is stored.
     fileprivate var isSilent: Bool {
         switch kind {
         case .changeDefault, .changeConfidential, .annotate: true

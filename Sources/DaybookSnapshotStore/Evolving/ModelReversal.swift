@@ -3,8 +3,8 @@ internal import DaybookLMDB
 internal import DaybookObjectModel
 internal import Foundation
 
-/// Works out what taking back an entry that set a model comes to: the model before, what was removed
-/// there again with its values, and the entry's own changes undone.
+/// Plans the undo of an entry that set a model: the model before, what the entry removed with its
+/// values, and the entry's own changes undone.
 struct ModelReversal {
     private let parts: StoreParts
     private let undone: Entry
@@ -13,8 +13,8 @@ struct ModelReversal {
     private let before: Schema
     /// The model that the reversal sets.
     private let reverted: Schema
-    /// What later entries have done to what the entry has brought, and the last one that has. Without
-    /// a property the whole object is of a new entity.
+    /// What later entries have touched of what the entry introduced, and the last one that has.
+    /// Without a property the whole object is of a new entity.
     private var touches: [Touch: SequenceNumber] = [:]
 
     private struct Touch: Hashable {
@@ -33,7 +33,7 @@ struct ModelReversal {
             throw StoreError.undoBlocked(
                 "Entry \(entry.sequence) sets the model and cannot be undone.")
         }
-        // Models that have been taken back since are in nobody's way.
+        // Models that have been undone since are no obstacle.
         if let later = history.versions.last, later.sequence > entry.sequence,
             entry.version?.isInForce(under: later.schema.version) != true
         {
@@ -52,8 +52,8 @@ struct ModelReversal {
     /// The plan.
     ///
     /// - Parameters:
-    ///   - header: What is said of the entry to be appended.
-    ///   - later: Hands out the entries after the one to undo.
+    ///   - header: The header of the entry to be appended.
+    ///   - later: Passes on the entries after the one to undo.
     ///   - transaction: The state to look at.
     /// - Returns: The plan, refused when later entries are in the way.
     /// - Throws: ``StoreError`` with ``StoreError/Code/validation`` when objects do not fit the model
@@ -75,7 +75,7 @@ struct ModelReversal {
                 request: request, obstacles: obstacles, refusal: refusal, takenBackBy: nil)
         }
         let own = try ownChanges(in: transaction)
-        // Relationships come back with their objects: nothing is brought over to them again.
+        // Relationships come back with their objects: nothing is moved to them again.
         let steps = reverted.steps(from: after).filter { !$0.bringsContent }
         var check = MigrationCheck(steps, parts, to: reverted, with: own)
         var changes = ChangeSet()
@@ -93,7 +93,7 @@ struct ModelReversal {
 
     // MARK: - What came later
 
-    /// Gathers what a later entry did to what the entry has brought.
+    /// Gathers what a later entry did to what the entry introduced.
     private mutating func look(at entry: Entry) {
         for change in entry.changes {
             let object = change.object
@@ -114,7 +114,7 @@ struct ModelReversal {
         }
     }
 
-    /// What would be lost of what later entries have done: what is not as the entry has left it.
+    /// The work of later entries that would be lost: what is no longer as the entry left it.
     private func obstacles(in transaction: borrowing ReadTransaction) throws -> [UndoObstacle] {
         var obstacles: [UndoObstacle] = []
         let ordered = touches.sorted {
@@ -163,7 +163,7 @@ struct ModelReversal {
 
     // MARK: - Changes
 
-    /// What takes the entry's own changes back, as far as the model before knows them.
+    /// The changes that undo the entry's own, as far as the model before knows them.
     private func ownChanges(in transaction: borrowing ReadTransaction) throws -> [Change] {
         let known = undone.changes.compactMap { $0.shown(by: reverted) }
             .withoutDerived(in: reverted).filter { !$0.isEmpty }
@@ -180,7 +180,7 @@ struct ModelReversal {
     /// deleted with the entry's own changes.
     ///
     /// - Parameters:
-    ///   - own: What takes the entry's own changes back.
+    ///   - own: The changes that undo the entry's own.
     ///   - transaction: The state to look at.
     /// - Returns: The changes that empty them.
     /// - Throws: ``StoreError`` when a row cannot be read.
@@ -244,7 +244,7 @@ struct ModelReversal {
 }
 
 extension Store {
-    /// What taking back an entry that set a model would do.
+    /// The plan for undoing an entry that set a model.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/undoBlocked`` for the first entry, or when a later
     ///   one has set another model; with ``StoreError/Code/validation`` when objects do not fit the model
@@ -303,7 +303,7 @@ extension Store {
 }
 
 extension StoreError {
-    /// That somebody has saved since a model was worked out.
+    /// The error for a save by others since a model was planned.
     static func overtaken() -> StoreError {
         StoreError(
             .conflict,

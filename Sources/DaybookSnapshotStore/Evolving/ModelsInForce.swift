@@ -59,7 +59,7 @@ final class ModelsInForce: Sendable {
             setBy: try Projection.lastModel(parts.tables, in: transaction), in: transaction)
     }
 
-    /// The first step since the program's model that it cannot go along with, if one is left.
+    /// The first step since the program's model that is not compatible with it, if one is left.
     private func obstacle(
         to schema: Schema, of last: SequenceNumber,
         in transaction: borrowing some Reading & ~Copyable
@@ -77,11 +77,11 @@ final class ModelsInForce: Sendable {
             }
             before = after
         }
-        // Only all of them together are too much; the last one completes it.
+        // Only all of them together are not compatible, so the last one is named.
         return ModelInForce.Obstacle(sequence: last, step: step)
     }
 
-    /// Whether the index has what the program's model says of a property: all of it.
+    /// Whether the index has all that the program's model says of a property.
     func hasIndex(
         of property: SchemaProperty, in transaction: borrowing some Reading & ~Copyable
     ) throws -> Bool {
@@ -95,14 +95,14 @@ final class ModelsInForce: Sendable {
         return found.isIndexed && found.isUnique == property.isUnique
             && current.derivation(of: property) == view.schema.derivation(of: property)
             && view.schema.entities.allSatisfy { entity in
-                // An entity that was removed has left its records of what others go on with.
+                // A removed entity has left its records of properties that others keep.
                 entity.property(property.number) == nil
                     || current.entity(entity.number)?.property(property.number) != nil
             }
     }
 
-    /// Whether the index has all objects of today: a unique one has nobody without a value, whom a program may
-    /// see although its own model demands one.
+    /// Whether the index has all current objects: a unique one lacks objects without a value, which
+    /// a program may see although its own model demands one.
     func indexHasAll(
         of property: SchemaProperty, in transaction: borrowing some Reading & ~Copyable
     ) throws -> Bool {

@@ -1,8 +1,7 @@
 internal import DaybookLMDB
 internal import DaybookObjectModel
 
-/// What objects get when the objects of a relationship are brought over to the one that has come in its
-/// place.
+/// What objects get when the objects of a relationship are moved to the one that replaces it.
 struct MovedContent {
     private let move: ModelStep.ContentMove
     private let before: Schema
@@ -15,7 +14,7 @@ struct MovedContent {
     private(set) var misfits: [(ObjectID, String)] = []
 
     /// - Parameters:
-    ///   - move: What is brought over to where.
+    ///   - move: What is moved, and where.
     ///   - before: The model before.
     ///   - after: The model after.
     ///   - tables: Where the objects are.
@@ -31,7 +30,7 @@ struct MovedContent {
         self.work = work
     }
 
-    /// Reads all objects of the relationship before.
+    /// Reads all objects of the old relationship.
     ///
     /// - Throws: What the work's handler throws.
     /// - Complexity: O(*n*) page reads, *n* the number of objects of the entities that had it.

@@ -3,8 +3,8 @@ internal import DaybookObjectModel
 
 /// The indexes that the model wants and that are still being built, object by object.
 ///
-/// An index that is pending has the records of the objects up to one, and none of those after it. Saves
-/// keep to that, and so does whoever compares the table with the journal.
+/// An index that is pending has the records of the objects up to one, and none of those after it.
+/// Saves keep to that, and so does every comparison of the table with the journal.
 struct PendingIndexes: Sendable, Equatable {
     /// The last object that each has got to, by property; no object is before ``start``.
     private var reached: [PropertyNumber: ObjectID] = [:]
@@ -35,7 +35,7 @@ struct PendingIndexes: Sendable, Equatable {
         return last < object
     }
 
-    /// Says how far an index has got; nil when it is complete.
+    /// Sets how far an index has got; nil when it is complete.
     mutating func set(_ property: PropertyNumber, reached object: ObjectID?) {
         reached[property] = object
     }

@@ -6,8 +6,8 @@ extension SaveRequest {
     /// The same request in the layout of the model in force, of which the program knows an earlier
     /// version.
     ///
-    /// New objects get the defaults of what the program does not know, and those that are deleted take
-    /// it along.
+    /// New objects get the defaults of properties that the program does not know, and deletes
+    /// include the values of these.
     ///
     /// - Throws: ``StoreError`` when a row cannot be read.
     func adapted(
@@ -52,7 +52,7 @@ extension SaveRequest {
 }
 
 extension [Value] {
-    /// These values, and behind them those of others that stand further on.
+    /// These values, followed by those of others at later positions.
     fileprivate func extended(by others: [Value], to count: Int) -> [Value] {
         guard self.count < count else { return self }
         return self + others[self.count..<Swift.max(self.count, Swift.min(others.count, count))]

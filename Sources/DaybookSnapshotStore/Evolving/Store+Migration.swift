@@ -24,11 +24,11 @@ extension Store {
     /// - Parameters:
     ///   - path: The store.
     ///   - model: The model.
-    ///   - options: How to open the store; ``StoreOptions/migration`` says which steps are allowed, and
-    ///     ``StoreOptions/matching`` what has other names.
+    ///   - options: How to open the store; ``StoreOptions/migration`` says which steps are
+    ///     allowed, and ``StoreOptions/matching`` which names have changed.
     ///   - author: The author of the entry.
     ///   - note: Its note.
-    ///   - isDry: Whether nothing is to be done.
+    ///   - isDry: Whether the store stays as it is.
     /// - Returns: The steps, and the entry.
     /// - Throws: ``StoreError`` as ``open(at:model:options:)`` does: with
     ///   ``StoreError/Code/modelMismatch`` and every step that is not allowed; with
@@ -62,7 +62,7 @@ extension Store {
         return outcome
     }
 
-    /// Closes the store after something else has failed, which is what is to be told.
+    /// Closes the store after another failure, which is the one to report.
     package func closeQuietly() {
         do {
             try close()

@@ -17,7 +17,7 @@ extension Store {
         throw gone(from: entry, history) { $0.entity(entity.number)?.property(number) == nil }
     }
 
-    /// That something an entry has changed is gone since.
+    /// The error for something that an entry has changed and that is gone since.
     private func gone(
         from entry: SequenceNumber, _ history: ModelHistory, where isGone: (Schema) -> Bool
     ) -> StoreError {
@@ -40,7 +40,7 @@ extension Store {
 }
 
 extension ModelStep {
-    /// Whether something is no more in the model after the step.
+    /// Whether something is no longer in the model after the step.
     fileprivate var takesAway: Bool {
         switch kind {
         case .removeEntity, .removeProperty, .convert, .changeSuperentity: true

@@ -2,7 +2,8 @@ package import DaybookJournalLog
 internal import DaybookLMDB
 package import DaybookObjectModel
 
-/// A stage of a migration on its way: the model that it leads to, and the state that it starts from.
+/// A stage of a migration in progress: the model that it leads to, and the state that it starts
+/// from.
 struct ModelStage: Sendable {
     /// The last entry before it.
     let base: SequenceNumber

@@ -27,8 +27,8 @@ extension Store {
             parts: parts.with(model.schema), environment: environment)
     }
 
-    /// The object that the name of an entity and a number mean, be it by a name that the entity had
-    /// before it was renamed; nil when the model has no such entity.
+    /// The object of an entity's name and a number, even if the entity had that name only before it
+    /// was renamed; nil when the model has no such entity.
     ///
     /// Numbers are unique over all entities. So where one name was that of several entities, the
     /// object that exists, or existed, is the one that is meant.

@@ -31,7 +31,7 @@ struct FormerRecords: Sendable {
 
     var count: Int { places.count }
 
-    /// The order in which few records are put between the others one by one.
+    /// The number of records up to which they are inserted one by one.
     private static let fewRecords = 32
 
     /// Adds the records of objects that have changed up to an entry; those that are there count once.

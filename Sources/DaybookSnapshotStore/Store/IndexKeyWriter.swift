@@ -16,7 +16,7 @@ struct IndexKeyWriter {
         shorten()
     }
 
-    /// Sets the key of the index record of an object whose value stands in a field.
+    /// Sets the key of the index record of an object whose value is in a field.
     ///
     /// - Throws: ``DecodingFailure`` when the field does not hold a value.
     mutating func set(

@@ -190,7 +190,7 @@ extension Store {
             parts: parts(known), environment: environment, stage: stage)
     }
 
-    /// The model in force, read where it is to be read.
+    /// The model in force, read from the given source.
     private static func lastModel(
         _ source: ModelSource, _ environment: Environment, _ tables: StoreTables, path: String,
         in transaction: borrowing ReadTransaction

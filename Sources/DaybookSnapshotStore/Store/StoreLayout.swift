@@ -15,14 +15,16 @@ internal import DaybookLMDB
 // | referrers | destination, property u32, owner | since u64 |
 // | referrersPast | destination, property u32, owner, removal u64 | since u64 |
 // | times | time i64, sequence u64 | nothing; for `timesTogether` short entries at once |
-// | models | sequence u64 | canonical model |
+// | models | sequence u64 | the version of the model: see `ModelRecord` |
 // | meta | name | bytes, SHA-256 of name and bytes |
 //
 // Beside the tables stands `head`: see `Journal`.
 //
-// Everything but `journal` and `meta` is the projection: it follows from the journal alone, byte for
-// byte. Each of its records ends with a check of four bytes, which `DaybookLMDB` adds and looks at:
-// see `RecordCheck`.
+// The table `chunks` of large data is made when it is needed first: see `ChunkTable`.
+//
+// Everything but `journal`, `meta` and `chunks` is the projection: it follows from the journal
+// alone, byte for byte. Each of its records ends with a check of four bytes, which `DaybookLMDB`
+// adds and looks at: see `RecordCheck`.
 
 /// Names and limits of the file format.
 enum StoreLayout {
@@ -38,7 +40,7 @@ enum StoreLayout {
         "versions",
     ]
 
-    /// All tables.
+    /// All tables of a new store.
     static let tableNames = Journal.tableNames + projectionNames + [metaName]
 
     /// How many bytes of an indexed value its key holds. A longer value is cut off there and

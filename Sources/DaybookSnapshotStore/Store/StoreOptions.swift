@@ -29,8 +29,8 @@ package struct StoreOptions: Sendable {
     package var durability: Durability
     /// Whether the store is only read. Its file is then never written.
     package var isReadOnly: Bool
-    /// Whether the file comes from somebody who is not trusted: then all its pages are checked before
-    /// the first write.
+    /// Whether the file comes from an untrusted source: then all its pages are checked before the
+    /// first write.
     package var isUntrusted = false
     /// The time in microseconds since 1970 (UTC), for the recording time of entries.
     package var clock: @Sendable () -> Int64
@@ -40,18 +40,19 @@ package struct StoreOptions: Sendable {
     package var verification: Verification
     /// What opening with another model may do to the store.
     package var migration: MigrationPolicy
-    /// The names under which the store has what the model has under others, besides those that the
-    /// model tells.
+    /// The earlier names of what the model has renamed, besides its renaming identifiers.
     package var matching: ModelMatching
-    /// When indexes are built that a new model wants.
+    /// When the indexes that a new model adds are built.
     package var indexes = IndexBuilding.immediate
     /// How long to wait for other processes.
     package var waiting: Waiting
-    /// Told now and then how far a migration has come that looks at every object of an entity.
+    /// Called now and then with the progress of a migration that looks at every object of an
+    /// entity.
     package var work: WorkHandler?
 
-    /// Takes how much is done, and of how much. What it throws ends the work and is thrown on; the store
-    /// is unchanged then. It may be called on another thread.
+    /// Takes the work done and the total. What it throws ends the work and is thrown on: a
+    /// migration leaves the store unchanged then, and building indexes keeps what is built. It may
+    /// be called on another thread.
     package typealias WorkHandler = @Sendable (_ done: Int64, _ total: Int64) throws -> Void
 
     /// Options with the default values.

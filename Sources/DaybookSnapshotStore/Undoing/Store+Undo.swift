@@ -23,7 +23,7 @@ extension Store {
     /// - Returns: The plan. It is refused when something stands in the way under
     ///   ``UndoPolicy/refuse``, and when nothing is left to take back.
     /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntry``; with
-    ///   ``StoreError/Code/undoBlocked`` for the entry that sets the model.
+    ///   ``StoreError/Code/undoBlocked`` for the first entry, and when one of several sets a model.
     /// - Complexity: O(*k* log *n*) page reads, *k* the number of changes and of later versions of
     ///   their objects.
     package func undoPlan(

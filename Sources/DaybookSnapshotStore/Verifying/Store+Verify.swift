@@ -11,8 +11,8 @@ extension Store {
     /// The pages come first, without LMDB, so that no damage can stop the program; then the digests
     /// of the journal; then an account of what folding the journal gives, against every record of
     /// the projection. Where it does not come out even, the journal is folded into a scratch store
-    /// in the system's temporary folder, and every record is compared byte for byte. The references
-    /// come last.
+    /// in the system's temporary folder, and every record is compared byte for byte. References,
+    /// derived values and large data come last.
     ///
     /// - Parameters:
     ///   - path: The file.

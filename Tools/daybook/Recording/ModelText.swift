@@ -9,7 +9,7 @@ struct ModelText {
         self.path = path
     }
 
-    /// Whether a file begins as JSON does, and so is no store.
+    /// Whether a file begins as JSON does, and so is not a store.
     static func isModel(_ path: String) -> Bool {
         guard let file = FileHandle(forReadingAtPath: path),
             let start = try? file.read(upToCount: 64)

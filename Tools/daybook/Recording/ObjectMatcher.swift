@@ -4,8 +4,8 @@ import DaybookSnapshotStore
 
 /// Finds the objects of a `match`: those of the store, with the changes of the open entry.
 ///
-/// The store is asked by index. Objects that the entry has touched are found in dictionaries, one
-/// for each combination of attributes that has been matched, so that the time for an entry is
+/// The store is searched by index. Objects that the entry has touched are found in dictionaries,
+/// one for each combination of attributes that has been matched, so that the time for an entry is
 /// proportional to its lines. A combination without an indexed attribute costs one walk over the
 /// entity for each entry.
 final class ObjectMatcher {

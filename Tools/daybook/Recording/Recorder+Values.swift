@@ -67,7 +67,7 @@ extension Recorder {
         }
     }
 
-    /// The bytes of a file, which are in the store then if they are many.
+    /// The bytes of a file; if they are many, they are in the store then.
     private func bytes(ofFile name: String, _ attribute: AttributeDescription) throws -> Value {
         guard let files else {
             throw LineProblem(

@@ -14,7 +14,7 @@ struct ColumnMapping {
         let slot: Int
         /// The attribute that identifies the destination; nil for an attribute.
         let key: SchemaProperty?
-        // Kept singly, because to look at one member of a description copies all of it.
+        // Kept separately, because reading one member of a description copies all of it.
         /// The type of the values, or of the keys.
         let type: AttributeType
         /// Whether an empty field is no value.
@@ -50,7 +50,7 @@ struct ColumnMapping {
 
     /// - Parameters:
     ///   - header: The first record of the table.
-    ///   - entity: What the other records become objects of.
+    ///   - entity: The entity of the objects that the other records become.
     ///   - schema: The model.
     ///   - options: The user's wishes.
     /// - Throws: ``ToolError`` with everything that does not fit.

@@ -11,7 +11,7 @@ import DaybookSnapshotStore
 ///   saved.
 /// - The keys of a row stand in the order of `references`.
 final class RowBatch {
-    /// What is wanted of an entry with refused rows.
+    /// What to save of an entry with refused rows.
     enum Scope {
         /// All rows or none.
         case whole
@@ -48,7 +48,7 @@ final class RowBatch {
     /// - Parameters:
     ///   - mapping: What the columns are for.
     ///   - store: The store to save into.
-    ///   - refuse: Is given each reason why a row cannot be saved.
+    ///   - refuse: Called with each reason why a row cannot be saved.
     init(
         of mapping: ColumnMapping, in store: Store, refuse: @escaping (RowRefusal) throws -> Void
     ) {
@@ -73,7 +73,7 @@ final class RowBatch {
     /// Saves the rows as one entry and forgets them.
     ///
     /// - Parameters:
-    ///   - header: What is said of the entry.
+    ///   - header: The header of the entry.
     ///   - scope: What to save if there are refused rows; all of them are found in any case.
     /// - Returns: The entry and the number of its rows; nil if nothing was saved.
     /// - Throws: `StoreError` when the store fails.
@@ -117,7 +117,7 @@ final class RowBatch {
 
     // MARK: - Changes
 
-    /// The first of the greatest numbers there are, for objects that are not going to be saved.
+    /// The first of the greatest possible numbers, for objects that will not be saved.
     private static func spareNumbers(_ count: Int) -> UInt64 {
         (1 << 48) - UInt64(count)
     }

@@ -45,7 +45,7 @@ struct RowReader {
     ///
     /// - Parameters:
     ///   - record: The fields.
-    ///   - refuse: Is given each mistake.
+    ///   - refuse: Called with each mistake.
     /// - Returns: The row; nil if there was a mistake.
     func row(of record: CSVRecord, refuse: (RowRefusal) throws -> Void) rethrows -> Row? {
         guard record.count == mapping.width else {

@@ -1,4 +1,4 @@
-// The room of the commands that keep a store safe: copies, checks, and everything in other programs' forms.
+// The room of the commands that keep a store safe: copies, checks, and exports for other programs.
 // They change no entry.
 
 import DaybookJournalLog

@@ -46,10 +46,10 @@ enum VerificationProcess {
     /// is not used for this, because a leftover variable must not change the result of a check.
     private static let word = "verification-process"
 
-    /// In place of a number of seconds.
+    /// Stands for no limit, in place of a number of seconds.
     private static let noLimit = "none"
 
-    /// What the second process is asked for.
+    /// The request to the second process.
     struct Request {
         let path: String
         /// For how long it waits for other processes; nil for as long as it takes.

@@ -1,4 +1,4 @@
-// The room of the commands that prove: signed checkpoints, proofs and tiles for those who do not have the
+// The room of the commands that prove: signed checkpoints, proofs and tiles for readers without the
 // store.
 
 import DaybookJournalLog

@@ -1,5 +1,6 @@
-// The room of the commands that read: what stands in a journal, and what the objects are or were. They open
-// a store for reading only; `cursors` moves or removes a cursor that it is told to.
+// The room of the commands that read: the entries of a journal, and the objects as they are or
+// were. They open a store for reading only, except that `cursors` and `tail --cursor` set and
+// remove cursors.
 
 import DaybookAudit
 import DaybookJournalLog

@@ -3,7 +3,7 @@ import DaybookObjectModel
 import DaybookSnapshotStore
 import Synchronization
 
-/// `daybook migrate STORE --model FILE`: bring a store to another model by an entry.
+/// `daybook migrate STORE --model FILE`: an entry that brings a store to another model.
 struct MigrateCommand: Command {
     private let store = Positional("STORE", .path, "The store to migrate.")
     private let model = RequiredOption(
@@ -34,8 +34,8 @@ struct MigrateCommand: Command {
                 Anything else that has another name is removed and added: removed values stay in
                 the journal, and 'daybook undo' of the entry brings them back.
 
-                Programs with the older model go on reading, and, after the steps that are marked
-                compatible, writing.
+                Programs with the older model can still read, and can still write unless a step is
+                marked as one after which they can no longer save.
                 """,
             arguments: [store, model, renames, defersIndexes, isDry, author, note],
             examples: [

@@ -10,7 +10,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     case usage = 2
     /// The store cannot be read, is not a store, or is damaged.
     case unreadable = 3
-    /// The proof that was asked for cannot be checked.
+    /// Something that was to be checked cannot be checked.
     case unverifiable = 4
     /// The request contradicts the present state of the store.
     case conflict = 5

@@ -229,11 +229,11 @@ enum SystemCall {
         signal(SIGCHLD, SIG_DFL)
     }
 
-    /// Says which program is started next, and with which words.
+    /// Sets the program that is started next, and its arguments.
     ///
     /// - Parameters:
-    ///   - words: The program's file, and what it is told.
-    ///   - failure: What is said when there is no memory for that.
+    ///   - words: The program's file, and its arguments.
+    ///   - failure: The message when there is no memory for that.
     /// - Throws: ``ToolError``.
     static func setProgram(_ words: [String], _ failure: String) throws(ToolError) {
         terminal_program_begin()
