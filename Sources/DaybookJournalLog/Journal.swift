@@ -15,7 +15,7 @@ package import DaybookLMDB
 /// |---|---|
 /// | sequence u64 | the digest of the entry |
 /// | sequence u64, chunk u32 | bytes of the entry |
-/// | sequence u64, level u8, from 1 | the root of a tile of the tree that the entry fills |
+/// | sequence u64, level u8, from 1 | the root of a tile of the tree that the entry fills, with a check |
 ///
 /// The end of the journal is also recorded beside LMDB's tables, where it costs no page: a damaged
 /// page number there can make a journal look shorter, or like another one.
@@ -29,6 +29,9 @@ package struct Journal: Sendable {
 
     /// All records of the journal.
     let records: Table
+    /// The same table for the roots of tiles, the only records with a check: nothing else would tell that
+    /// one of them was damaged.
+    let roots: Table
     /// The table with the recorded head.
     private let heads: Table
 
@@ -37,6 +40,7 @@ package struct Journal: Sendable {
     /// - Throws: ``JournalError`` when a table is missing.
     package init(in environment: Environment) throws {
         records = try asJournalError { try environment.table(Self.tableNames[0]) }
+        roots = records.checked
         heads = environment.mainTable
     }
 

@@ -52,6 +52,16 @@ package struct JournalError: Error, Sendable {
             at: sequence)
     }
 
+    static func rootBroken(
+        _ level: UInt8, endingAt sequence: SequenceNumber, because reason: String
+    ) -> JournalError {
+        JournalError(
+            .entryBroken,
+            "The root of level \(level) kept at entry \(sequence) cannot be read: it \(reason). "
+                + "Run 'daybook verify' to see how far the damage goes.",
+            at: sequence)
+    }
+
     static func headBroken(_ flaw: String) -> JournalError {
         JournalError(
             .entryBroken,

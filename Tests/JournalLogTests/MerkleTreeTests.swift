@@ -235,6 +235,60 @@ struct NaiveTree {
         #expect(try file.findings() == [])
     }
 
+    /// A bit in the root, its last one, and one in the check.
+    @Test(arguments: [0, 32 * 8 - 1, 34 * 8])
+    func `nothing is said of the tree when a kept root has a flipped bit`(bit: Int) throws {
+        let file = try TemporaryJournal(payloads: Array(repeating: 3, count: 300))
+        let journal = file.journal
+        let key = TemporaryJournal.key(256) + [1]
+        let sound = try #require(try file.record("journal", key))
+        var damaged = sound
+        damaged[bit / 8] ^= 1 << UInt8(bit % 8)
+        try file.damage("journal", key, damaged)
+
+        for reading in [
+            { _ = try journal.root(ofFirst: 256, in: $0) },
+            { _ = try journal.root(ofFirst: 300, in: $0) },
+            { _ = try journal.inclusionProof(of: SequenceNumber(280), amongFirst: 300, in: $0) },
+            { _ = try journal.consistencyProof(from: 260, to: 300, in: $0) },
+            { _ = try journal.tile(0, 0, width: 256, in: $0) },
+            { _ = try journal.tile(1, 0, width: 1, in: $0) },
+        ] as [(borrowing ReadTransaction) throws -> Void] {
+            let error = #expect(throws: JournalError.self) { try file.environment.read(reading) }
+            #expect(error?.code == .entryBroken)
+            #expect(
+                error?.message
+                    == "The root of level 1 kept at entry 256 cannot be read: it has a check that does "
+                    + "not fit. Run 'daybook verify' to see how far the damage goes.")
+        }
+        #expect(
+            try file.findings().map(\.message) == [
+                "The root of level 1 kept at entry 256 has a check that does not fit."
+            ])
+        // What does not need that root is said, and entries are added.
+        _ = try file.environment.read { try journal.root(ofFirst: 255, in: $0) }
+        try file.append([1], recordedAt: 300)
+        try file.damage("journal", key, sound)
+        #expect(try file.findings() == [])
+    }
+
+    @Test func `the root kept for one tile is not taken for that of another`() throws {
+        let file = try TemporaryJournal(payloads: Array(repeating: 3, count: 520))
+        let journal = file.journal
+        let before = try file.environment.read { try journal.root(ofFirst: 520, in: $0) }
+        let key = TemporaryJournal.key(256) + [1]
+        let root = try #require(try file.record("journal", key))
+
+        try file.damage("journal", TemporaryJournal.key(512) + [1], root)
+
+        let error = #expect(throws: JournalError.self) {
+            try file.environment.read { try journal.root(ofFirst: 520, in: $0) }
+        }
+        #expect(error?.sequence == SequenceNumber(512))
+        try file.damage("journal", TemporaryJournal.key(512) + [1], nil)
+        #expect(try file.environment.read { try journal.root(ofFirst: 520, in: $0) } == before)
+    }
+
     @Test(arguments: [1, 2, 7, 8])
     func `nothing is said of the tree when a digest is not the one that the chain carries`(
         number: UInt64
@@ -308,8 +362,7 @@ struct NaiveTree {
     @Test func `a kept root that is not that of its entries is found`() throws {
         let file = try TemporaryJournal(payloads: Array(repeating: 3, count: 256))
 
-        try file.damage(
-            "journal", TemporaryJournal.key(256) + [1], Digest.of([1]).bytes)
+        try file.forgeRoot(TemporaryJournal.key(256) + [1], Digest.of([1]))
 
         let findings = try file.findings()
         #expect(findings.map(\.kind) == [.treeBroken])
@@ -321,11 +374,15 @@ struct NaiveTree {
     @Test func `a root kept where no tile ends, or of another length, is found`() throws {
         let file = try TemporaryJournal(payloads: [3, 3])
 
-        try file.damage("journal", TemporaryJournal.key(1) + [1], Digest.of([1]).bytes)
-        try file.damage("journal", TemporaryJournal.key(2) + [0], Digest.of([1]).bytes)
+        try file.forgeRoot(TemporaryJournal.key(1) + [1], Digest.of([1]))
+        try file.forgeRoot(TemporaryJournal.key(2) + [0], Digest.of([1]))
         try file.damage("journal", TemporaryJournal.key(256) + [1], [1, 2])
 
-        #expect(try file.findings().map(\.kind) == [.treeBroken, .treeBroken, .treeBroken])
+        let findings = try file.findings()
+        #expect(findings.map(\.kind) == [.treeBroken, .treeBroken, .treeBroken])
+        #expect(
+            findings.last?.message
+                == "The root of level 1 kept at entry 256 has 2 bytes instead of 36.")
     }
 }
 

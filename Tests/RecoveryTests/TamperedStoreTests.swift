@@ -81,9 +81,13 @@ struct TamperedStoreTests {
         }
         let record = try #require(records.last)
         var value = record.value
+        // Of the records of the journal only a root carries a check.
+        let isRoot = forgery.table == "journal" && record.key.count == 9
+        let target = isRoot ? table.checked : table
+        if isRoot { value.removeLast(target.checkSize) }
         value[value.count - 1] ^= 1
         try environment.write { [key = record.key, value] transaction in
-            try transaction.put(table, key.span.bytes, value.span.bytes, .upsert)
+            try transaction.put(target, key.span.bytes, value.span.bytes, .upsert)
         }
     }
 
@@ -101,6 +105,46 @@ struct TamperedStoreTests {
         #expect(ran.ending == .exited(3), "\(ran)")
         for sentence in forgery.said {
             #expect(ran.lines.contains { $0.contains(sentence) }, "\(sentence): \(ran)")
+        }
+    }
+
+    @Test func `no checkpoint, proof or tile comes of a root with a flipped bit`() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("store.daybook")
+        try Self.makeStore(at: path)
+        try Self.flipRootBit(path)
+        let store = try Store.open(at: path)
+
+        for reading in [
+            { _ = try store.checkpoint(origin: "example.org/skills") },
+            { _ = try store.inclusionProof(of: SequenceNumber(280), amongFirst: 300) },
+            { _ = try store.consistencyProof(from: 260, to: 300) },
+            { _ = try store.tile(1, 0, width: 1) },
+        ] as [() throws -> Void] {
+            let error = #expect(throws: StoreError.self, performing: reading)
+            #expect(error?.code == .corrupt)
+            let message = error?.message ?? ""
+            #expect(message.contains("The root of level 1 kept at entry 256 cannot be read"))
+            #expect(message.contains("'daybook verify'"))
+        }
+    }
+
+    /// Flips a bit of the root kept at entry 256, and leaves its check.
+    private static func flipRootBit(_ path: String) throws {
+        let environment = try Environment.open(
+            at: path, options: EnvironmentOptions(tables: ["journal"], create: false))
+        let table = try environment.table("journal")
+        var writer = KeyWriter()
+        writer.append(UInt64(256))
+        writer.append(UInt8(1))
+        let key = writer.bytes
+        let kept = try environment.read { transaction in
+            try transaction.get(table, key.span.bytes) { $0.withUnsafeBytes { Array($0) } }
+        }
+        var root = try #require(kept)
+        root[7] ^= 0x20
+        try environment.write { [root] transaction in
+            try transaction.put(table, key.span.bytes, root.span.bytes, .upsert)
         }
     }
 

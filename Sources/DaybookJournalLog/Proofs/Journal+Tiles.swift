@@ -11,8 +11,8 @@ extension Journal {
     ///   - transaction: The state to read.
     /// - Returns: The hashes.
     /// - Precondition: The journal has as many nodes of that level.
-    /// - Throws: ``JournalError`` when a digest is missing or is not the one that the chain carries, or when a complete tile does not lead
-    ///   to its stored root.
+    /// - Throws: ``JournalError`` when a digest is missing or is not the one that the chain carries, when a kept
+    ///   root is damaged, or when a complete tile does not lead to its own.
     /// - Complexity: O(*w* + log *n*) page reads, *w* the width.
     package func tile(
         _ level: Int, _ index: UInt64, width: Int,

@@ -6,8 +6,8 @@ package import DaybookLMDB
 // nodes for each tile.
 //
 // A tile's root is stored after its last entry, under the key (sequence number u64, tile level u8):
-// level 1 over 256 entries, level 2 over 65,536, and so on. A root that is missing, as in a file
-// written before there were any, is computed from what lies below.
+// level 1 over 256 entries, level 2 over 65,536, and so on. Its record carries a check, because nothing
+// else would tell a damaged one from another. A root that is missing is computed from what lies below.
 
 /// How the digests of entries are read for the tree.
 enum LeafReading {
@@ -30,7 +30,8 @@ extension Journal {
     ///   - size: The number of entries, at most that of the last one.
     ///   - transaction: The state to read.
     /// - Returns: The root.
-    /// - Throws: ``JournalError`` when a digest is missing, or is not the one that the chain carries.
+    /// - Throws: ``JournalError`` when a digest is missing or is not the one that the chain carries, or when a kept
+    ///   root is damaged.
     /// - Complexity: O(log *n*) page reads.
     package func root(
         ofFirst size: UInt64, in transaction: borrowing some Reading & ~Copyable
@@ -43,7 +44,8 @@ extension Journal {
     /// Proves that an entry is among the first ones.
     ///
     /// - Precondition: The entry's number is from 1 to `size`.
-    /// - Throws: ``JournalError`` when a digest is missing, or is not the one that the chain carries.
+    /// - Throws: ``JournalError`` when a digest is missing or is not the one that the chain carries, or when a kept
+    ///   root is damaged.
     /// - Complexity: O(log *n*) page reads.
     package func inclusionProof(
         of sequence: SequenceNumber, amongFirst size: UInt64,
@@ -58,7 +60,8 @@ extension Journal {
 
     /// Proves that the journal at one size continues itself at a smaller one.
     ///
-    /// - Throws: ``JournalError`` when a digest is missing, or is not the one that the chain carries.
+    /// - Throws: ``JournalError`` when a digest is missing or is not the one that the chain carries, or when a kept
+    ///   root is damaged.
     /// - Complexity: O(log *n*) page reads.
     package func consistencyProof(
         from older: UInt64, to newer: UInt64, in transaction: borrowing some Reading & ~Copyable
@@ -132,14 +135,40 @@ extension Journal {
         return found
     }
 
+    /// The root kept for a tile; nil for none.
+    ///
+    /// - Throws: ``JournalError`` with ``JournalError/Code/entryBroken`` when its record is damaged.
     func storedRoot(
         ofTile level: Int, _ index: UInt64, in transaction: borrowing some Reading & ~Copyable
     ) throws -> Digest? {
-        let last = (index + 1) << UInt64(level * Self.tileHeight)
-        let key = Self.key(SequenceNumber(last), tile: UInt8(level))
-        return try asJournalError {
-            try transaction.get(records, key.span.bytes) { Digest($0) } ?? nil
+        let last = SequenceNumber((index + 1) << UInt64(level * Self.tileHeight))
+        let key = Self.key(last, tile: UInt8(level))
+        let kept = try asJournalError {
+            try transaction.get(records, key.span.bytes) { keptRoot(key.span.bytes, $0) }
         }
+        switch kept {
+        case nil: return nil
+        case .success(let root): return root
+        case .failure(let flaw):
+            throw JournalError.rootBroken(UInt8(level), endingAt: last, because: flaw.reason)
+        }
+    }
+
+    /// The root in a record, if the check fits.
+    private func keptRoot(_ key: RawSpan, _ stored: RawSpan) -> Result<Digest, RootFlaw> {
+        let size = Digest.byteCount + roots.checkSize
+        guard stored.byteCount == size,
+            let root = Digest(stored.extracting(first: Digest.byteCount))
+        else { return .failure(RootFlaw("has \(stored.byteCount) bytes instead of \(size)")) }
+        return roots.accepts(key, stored: stored)
+            ? .success(root) : .failure(RootFlaw("has a check that does not fit"))
+    }
+
+    /// The fault of a record that should be a root, the rest of a sentence about it.
+    private struct RootFlaw: Error {
+        let reason: String
+
+        init(_ reason: String) { self.reason = reason }
     }
 
     // MARK: - Appending
@@ -164,7 +193,7 @@ extension Journal {
             let key = Self.key(sequence, tile: UInt8(level))
             try asJournalError {
                 try root.withBytes {
-                    try transaction.put(records, key.span.bytes, $0, .append)
+                    try transaction.put(roots, key.span.bytes, $0, .append)
                 }
             }
             level += 1
@@ -195,13 +224,17 @@ extension Journal {
         guard level > 0, height < 64, sequence.rawValue > 0,
             sequence.rawValue & ((1 << UInt64(height)) - 1) == 0
         else { return "stands where no tile ends" }
-        guard let root = Digest(value) else { return "has \(value.byteCount) bytes instead of 32" }
+        let root: Digest
+        switch keptRoot(Self.key(sequence, tile: level).span.bytes, value) {
+        case .success(let kept): root = kept
+        case .failure(let flaw): return flaw.reason
+        }
         do {
             let computed = try computedRoot(
                 ofTile: Int(level), endingAt: sequence, .stored, in: transaction)
             return root == computed ? nil : "is not that of its entries"
         } catch let error as JournalError where error.code == .entryBroken {
-            return "cannot be checked, because digests under it are missing"
+            return "cannot be checked, because digests under it are missing or damaged"
         }
     }
 

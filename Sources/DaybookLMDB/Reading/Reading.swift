@@ -24,6 +24,13 @@ package struct Table: Sendable, Hashable {
     package var unchecked: Table {
         Table(name: name, handle: handle, environment: environment)
     }
+
+    /// The same table for those of its records that carry a check, where not all do: for writing them, and
+    /// for ``accepts(_:stored:)``. A read through it would ask a check of the records beside, too.
+    package var checked: Table {
+        Table(
+            name: name, handle: handle, environment: environment, check: RecordCheck(table: name))
+    }
 }
 
 /// The direction of a scan.
