@@ -125,4 +125,43 @@ import Testing
             #expect(error?.code == .corrupt)
         }
     }
+
+    @Test func `a damaged key hides no record on another leaf`() throws {
+        let keys = (0..<300 as Range<UInt64>).map { Key(high: 1, low: $0) }
+        try put(Set(keys)) { _ in 10 }
+        let place = URL(fileURLWithPath: directory.path("file"))
+        let bytes = try Data(contentsOf: place)
+        let file = try FileHandle(forUpdating: place)
+        defer { try? file.close() }
+        var answered = 0
+
+        for (number, key) in keys.enumerated() {
+            // It becomes greater than all others; where it is the last of its leaf, that leaf is still in order.
+            let byte = try #require(bytes.firstRange(of: Data(key.bytes))).lowerBound + 4
+            func write(_ value: UInt8) throws {
+                try file.seek(toOffset: UInt64(byte))
+                try file.write(contentsOf: [value])
+            }
+            try write(bytes[byte] | 0x80)
+            let others = keys.filter { $0 != key }
+            var missing = 0
+            do {
+                try environment.read { transaction in
+                    try transaction.lookUp(table, count: others.count) {
+                        others[$0].objectKey
+                    } _: { _, value in
+                        if value == nil { missing += 1 }
+                        return .proceed
+                    }
+                }
+                answered += 1
+            } catch let error as LMDBError {
+                #expect(error.code == .corrupt)
+            }
+            #expect(missing == 0, "key \(number)")
+            try write(bytes[byte])
+        }
+
+        #expect(answered > 0)
+    }
 }

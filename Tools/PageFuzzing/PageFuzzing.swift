@@ -152,6 +152,16 @@ private struct PageReading {
     }
 
     private func lookUp(_ tree: Tree) {
+        refused {
+            try tree.withFinger { finger throws in
+                for key in SoundFile.shared.keys {
+                    let found = try key.withUnsafeBytes { bytes throws in
+                        try finger.value(under: SoughtKey(bytes))
+                    }
+                    if let found { _ = Sum.of(found) }
+                }
+            }
+        }
         for key in SoundFile.shared.keys {
             key.withUnsafeBytes { bytes in
                 let key = SoughtKey(bytes)

@@ -4,7 +4,8 @@
 /// are not searched again then.
 ///
 /// What it finds is right wherever the pages lead, because the record has the key that is looked for, and
-/// its check; that a key does not exist is confirmed from the root.
+/// its check. A key that is not found is looked for from the root: a key that changed on the leaf may have
+/// kept it there.
 struct TreeFinger {
     private let tree: Tree
     /// For each level above the leaf the page.
@@ -26,8 +27,7 @@ struct TreeFinger {
     @inline(__always)
     mutating func value(under key: SoughtKey) throws(PageFault) -> UnsafeRawBufferPointer? {
         guard let leaf = try leaf(of: key), let found = try place(of: key, on: leaf) else {
-            try tree.confirmAbsence(of: key)
-            return nil
+            return try tree.value(under: key)
         }
         index = found
         hits += 1
