@@ -33,7 +33,7 @@ open class ManagedObject {
     /// The rows that the object's was read together with, kept for other contexts.
     @exclusivity(unchecked) private(set) final var rowPage: RowPage?
     /// Related objects that have been asked for, by property. They hold their objects strongly.
-    @exclusivity(unchecked) final var relations: [PropertyNumber: RelationCache] = [:] {
+    final var relations: [PropertyNumber: RelationCache] = [:] {
         didSet { if let observation { tellOfMembers(observation) } }
     }
     /// What is watched of the object; nil when nobody does.

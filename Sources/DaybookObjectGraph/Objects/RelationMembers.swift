@@ -63,6 +63,8 @@ struct RelationMembers {
     /// Gives a member an order, or takes it out for nil.
     mutating func set(_ object: ObjectID, order: Double?) {
         var orders = orders
+        // Let go of, so that the table is changed in place instead of copied.
+        content = .read([])
         orders[object] = order
         content = .changed(orders)
     }
