@@ -20,8 +20,8 @@ extension ManagedObjectContext {
     ///   - isolation: The actor that the caller is on; leave it to the compiler.
     ///   - body: What to do in the context.
     /// - Returns: What `body` returns.
-    /// - Throws: What `body` throws; `CancellationError` when the task is cancelled before `body` has
-    ///   begun, which then never runs. Once begun, it runs to its end.
+    /// - Throws: What `body` throws; `CancellationError` when the task is cancelled while `body` waits for
+    ///   its turn, and then `body` never runs. Once begun, it runs to its end.
     public func perform<Result: Sendable>(
         schedule: ScheduledTaskType = .immediate, isolation: isolated (any Actor)? = #isolation,
         _ body: @escaping @Sendable () throws -> Result
@@ -41,7 +41,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Runs `body` on the context's queue later.
+    /// Runs `body` on the context's queue later. Ends the event.
     public func perform(_ body: @escaping @Sendable () -> Void) {
         lock.submit { self.asOneEvent(body) }
     }
@@ -51,6 +51,11 @@ extension ManagedObjectContext {
     /// May be called from the context itself, from a parent, a child or any other context: while it
     /// waits, others may work in the contexts that the caller is in, so two contexts that wait for
     /// each other do not block.
+    ///
+    /// Ends the event, unless the caller is in the context already.
+    ///
+    /// - Returns: What `body` returns.
+    /// - Throws: What `body` throws.
     public func performAndWait<Result, Failure: Error>(
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
