@@ -55,7 +55,7 @@ public struct AttributeRule<Value: AttributeValue>: Sendable {
 /// With a ``MergeStrategy`` two contexts may change the attribute of one object at the same time: both
 /// changes are saved, and there is no conflict.
 ///
-/// Reading it fires the object's fault; setting it records a change in the context's journal.
+/// Reading the property fires the object's fault; setting it records a change in the context's journal.
 ///
 /// The default value is an expression, evaluated for each new object and for each row of a batch. If it
 /// is a constant, the model has it as well, for programs without the class. It counts as a constant if
@@ -68,9 +68,9 @@ public struct Attribute<Value> {
     @usableFromInline let ordinal: DefinitionOrdinal
 
     // The default and the rules are evaluated only while a model is being built, because every new
-    // object runs these initializers for each of its attributes. They, reading and setting are
-    // inlinable, so that they are specialized in the class that declares the attribute; unspecialized
-    // they were most of the cost of reading an object.
+    // object runs these initializers for each of its attributes. The initializers, the getter and the
+    // setter are inlinable, so that they are specialized in the class that declares the attribute;
+    // unspecialized they were most of the cost of reading an object.
 
     /// Declares an attribute with a default value.
     @inlinable
@@ -170,8 +170,8 @@ public struct Attribute<Value> {
 
 /// A property of a managed object that lives in memory only.
 ///
-/// It is covered by undo like any other, reaches a parent context with a save, and never enters the
-/// journal.
+/// Undo covers it like any other property, and a save takes it to a parent context. It never enters the
+/// journal of a store.
 @propertyWrapper
 public struct Transient<Value: AttributeValue> {
     /// Which declaration of the prototype this is; 0 in ordinary objects.

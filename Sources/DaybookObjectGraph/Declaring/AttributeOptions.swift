@@ -37,8 +37,8 @@ public struct AttributeOptions: Sendable, ExpressibleByArrayLiteral {
 
     /// The attribute had another name before: what a store has under that name is kept under this one.
     ///
-    /// The word may stay as long as there are stores with the earlier name. In a store that has the
-    /// attribute under its name of today it means nothing.
+    /// The word may stay as long as there are stores with the earlier name. It has no effect in a store that
+    /// has the attribute under its present name.
     public static func renamed(_ earlierName: String) -> AttributeOptions {
         AttributeOptions { $0.description.renamingIdentifier = earlierName }
     }
@@ -67,7 +67,7 @@ public struct AttributeOptions: Sendable, ExpressibleByArrayLiteral {
         AttributeOptions { $0.description.userInfo.merge(values) { _, later in later } }
     }
 
-    /// Tells two versions of the attribute apart that say the same otherwise.
+    /// Tells apart two versions of the attribute that are otherwise declared alike.
     public static func versionHashModifier(_ modifier: String) -> AttributeOptions {
         AttributeOptions { $0.description.versionHashModifier = modifier }
     }

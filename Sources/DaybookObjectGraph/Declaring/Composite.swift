@@ -23,7 +23,7 @@ public struct Composite<Value: CompositeValue> {
     ///
     /// - Parameters:
     ///   - wrappedValue: The value of a new object.
-    ///   - earlierName: The name of the composite attribute before; nil if it had no other.
+    ///   - earlierName: The earlier name of the composite attribute; nil if it had none.
     ///   - gathered: The full earlier names of attributes that have become elements, by the names of
     ///     the elements: `["city": "homeCity"]`.
     @inlinable
@@ -39,7 +39,7 @@ public struct Composite<Value: CompositeValue> {
     /// Declares a composite attribute that starts with the defaults of its elements, or as nil.
     ///
     /// - Parameters:
-    ///   - earlierName: The name of the composite attribute before; nil if it had no other.
+    ///   - earlierName: The earlier name of the composite attribute; nil if it had none.
     ///   - gathered: The full earlier names of attributes that have become elements, by the names of
     ///     the elements: `["city": "homeCity"]`.
     @inlinable
@@ -143,8 +143,8 @@ extension ManagedObject {
         }
     }
 
-    /// The value of a prototype's composite attribute: one that code which follows a key path can
-    /// continue with. Records the read.
+    /// The value of a prototype's composite attribute, from which a key path can be followed further.
+    /// Records the read.
     fileprivate func probed<Value: CompositeValue>(
         _ ordinal: DefinitionOrdinal, _ keyPath: AnyKeyPath
     ) -> Value {

@@ -66,7 +66,8 @@ public struct CompositeForm {
         return name
     }
 
-    /// Notes stored properties of a struct that are no elements, and elements that are none.
+    /// Reports stored properties that are not among the elements, and elements that are not stored
+    /// properties.
     mutating func check<Root>(names: ArraySlice<String>, of root: Root) {
         let stored = Mirror(reflecting: root).children.compactMap(\.label)
         for name in stored where !names.contains(name) {
@@ -89,7 +90,7 @@ struct CompositeLeaf {
     let path: String
     /// The steps of a key path from the struct to the value.
     let steps: [KeyPathStep]
-    /// The path before, if it was another.
+    /// The earlier path; nil if it had no other.
     let earlierPath: String?
     let description: AttributeDescription
     /// Whether new objects have what the declaration of the composite attribute gives.
@@ -101,7 +102,7 @@ struct CompositeLeaf {
 public struct CompositeReader {
     private let object: ManagedObject
     private var slots: ArraySlice<Int>
-    /// Whether values that a type does not have are told of.
+    /// Whether values that a type does not have are reported.
     private let reports: Bool
 
     init(_ object: ManagedObject, _ slots: [Int], reporting reports: Bool = true) {

@@ -16,7 +16,7 @@ final class EntityBinding {
     let isPrototype: Bool
     // Unchecked because each use of a property would pay for the check; a look-up calls no other code.
     @exclusivity(unchecked) private(set) var slots: KeyPathSlots
-    /// The slots of the elements of composite attributes, which ``slots`` has the indices of.
+    /// The slots of the elements of each composite attribute, at the index that ``slots`` has for it.
     private(set) var composites: [[Int]] = []
     /// Whether reads inside `withObservationTracking` are detected.
     var isWatched: Bool

@@ -31,9 +31,9 @@ struct CompositeElementPath {
 /// Finds out what key paths mean by following them on prototypes, whose properties record that they are
 /// read.
 ///
-/// That a key path reads a property does not make it that property's: a computed one reads properties as
-/// well, and may return what one of them is for some objects only. So the steps of the key path must be
-/// the getters of the properties that were read, one by one, and nothing else.
+/// A key path that reads a property need not be the property's own: a computed property reads properties as
+/// well, and may return the value of one of them for some objects only. So the steps of the key path must
+/// be the getters of the properties that were read, one by one, and nothing else.
 enum KeyPathProbe {
     private static let key = "Daybook.KeyPathProbe"
 

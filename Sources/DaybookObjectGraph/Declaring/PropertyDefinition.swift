@@ -31,7 +31,7 @@ final class PropertyDefinition {
     let inverse: Inverse?
     /// The definitions of the attributes that a composite attribute consists of.
     let elements: [PropertyDefinition]
-    /// The name of the attribute before, where only its composite attribute knows.
+    /// The earlier name of the attribute, if the declaration of its composite attribute gives one.
     private(set) var earlierName: String?
     /// The wrapper's name in the class, set by the model builder.
     var name = "" {

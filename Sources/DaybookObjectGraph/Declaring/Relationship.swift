@@ -90,7 +90,7 @@ public struct Relationship<Value> {
     /// Declares a relationship.
     ///
     /// - Parameters:
-    ///   - options: What a delete does to the other end, if it is more than to nullify, and the like.
+    ///   - options: The options, such as the delete rule where it is not to nullify.
     ///   - inverseName: The name of the same relationship seen from the other end; nil where the other
     ///     end names this one, and for a relationship without an inverse.
     ///   - isOptional: Whether there may be no object at the other end.
@@ -111,7 +111,7 @@ public struct Relationship<Value> {
     /// Declares a relationship and its inverse.
     ///
     /// - Parameters:
-    ///   - options: What a delete does to the other end, if it is more than to nullify, and the like.
+    ///   - options: The options, such as the delete rule where it is not to nullify.
     ///   - inverse: The same relationship seen from the other end.
     ///   - isOptional: Whether there may be no object at the other end.
     ///   - minimumCount: The least number of objects in a to-many relationship that is not empty.
@@ -132,7 +132,7 @@ public struct Relationship<Value> {
     /// Declares a relationship that is its own inverse.
     ///
     /// - Parameters:
-    ///   - options: What a delete does to the other end, if it is more than to nullify, and the like.
+    ///   - options: The options, such as the delete rule where it is not to nullify.
     ///   - inverse: The relationship itself.
     ///   - isOptional: Whether there may be no object at the other end.
     ///   - minimumCount: The least number of objects in a to-many relationship that is not empty.

@@ -20,21 +20,20 @@ public struct RelationshipOptions: Sendable, ExpressibleByArrayLiteral {
         }
     }
 
-    /// A delete takes the reference to the deleted object away at the other end, as it does where
-    /// nothing is said.
+    /// A delete removes the reference to the deleted object at the other end. This is the default.
     public static let nullify = RelationshipOptions { $0.deleteRule = .nullify }
     /// A delete deletes the objects at the other end, too.
     public static let cascade = RelationshipOptions { $0.deleteRule = .cascade }
     /// A delete is refused at save while there are objects at the other end.
     public static let deny = RelationshipOptions { $0.deleteRule = .deny }
-    /// A delete does nothing at the other end: references may be left that lead nowhere.
+    /// A delete does nothing at the other end, so references that lead nowhere may be left.
     public static let noAction = RelationshipOptions { $0.deleteRule = .noAction }
 
     /// The relationship had another name before: what a store has under that name is kept under this
     /// one.
     ///
-    /// The word may stay as long as there are stores with the earlier name. In a store that has the
-    /// relationship under its name of today it means nothing.
+    /// The word may stay as long as there are stores with the earlier name. It has no effect in a store that
+    /// has the relationship under its present name.
     public static func renamed(_ earlierName: String) -> RelationshipOptions {
         RelationshipOptions { $0.renamingIdentifier = earlierName }
     }
@@ -45,7 +44,7 @@ public struct RelationshipOptions: Sendable, ExpressibleByArrayLiteral {
         RelationshipOptions { $0.userInfo.merge(values) { _, later in later } }
     }
 
-    /// Tells two versions of the relationship apart that say the same otherwise.
+    /// Tells apart two versions of the relationship that are otherwise declared alike.
     public static func versionHashModifier(_ modifier: String) -> RelationshipOptions {
         RelationshipOptions { $0.versionHashModifier = modifier }
     }
