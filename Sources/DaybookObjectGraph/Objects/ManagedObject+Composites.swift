@@ -7,8 +7,8 @@ extension ManagedObject {
     /// The value at the end of a path of names: of an element of a composite attribute
     /// (`address.city`), or of what a relationship leads to (`department.address.city`).
     ///
-    /// Past a to-many relationship the value is an array of those of its objects, without the ones that
-    /// are nil. It is nil where a to-one relationship leads to nothing.
+    /// Past a to-many relationship, the value is an array of the values of its objects, without nils. It is
+    /// nil where a to-one relationship leads to nothing.
     ///
     /// - Precondition: The entities on the way have properties of these names.
     public func value(forKeyPath keyPath: String) -> Any? {

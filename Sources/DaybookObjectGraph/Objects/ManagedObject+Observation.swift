@@ -16,7 +16,7 @@ final class ObjectObservation {
     fileprivate var values: [Int: Value] = [:]
     /// The members that were seen.
     fileprivate var members: [PropertyNumber: [ObjectID: Double]] = [:]
-    /// Whether somebody has seen the object's fault state, and what it was.
+    /// Whether the object had values when its fault state was seen; nil if nobody has seen it.
     fileprivate var wasRead: Bool?
 }
 

@@ -34,8 +34,8 @@ extension ManagedObject {
         binding.definitions.named(name)
     }
 
-    /// The value of a prototype's attribute: one that code which follows a key path can continue with.
-    /// Records the read.
+    /// The value of a prototype's attribute, from which a key path can be followed further. Records the
+    /// read.
     func probed<Value: AttributeValue>(
         _ ordinal: DefinitionOrdinal, _ keyPath: AnyKeyPath
     ) -> Value {

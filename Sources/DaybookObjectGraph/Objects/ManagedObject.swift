@@ -18,8 +18,8 @@ import Foundation
 open class ManagedObject {
     final let binding: EntityBinding
     final var graphID: GraphID
-    // What is unchecked is so because each fault would pay for the checks: it is changed by plain
-    // assignments and events, during which no other code runs, and observers are told after one is done.
+    // Some properties are unchecked because each fault would pay for the checks. They are changed by plain
+    // assignments and events, during which no other code runs; observers are told afterwards.
     /// The row that the values are read from as long as none of them has been set.
     @exclusivity(unchecked) private(set) final var held = BorrowedRow()
     /// The values otherwise.
@@ -345,11 +345,11 @@ open class ManagedObject {
     open class var uniquenessConstraints: [[String]] { [] }
 
     /// The name that the entity had before: what a store has under that name is kept under
-    /// ``entityName``. In a store that has an entity of that name it means nothing. Subclasses that are
-    /// entities themselves do not take it over.
+    /// ``entityName``. It has no effect in a store that has an entity named ``entityName``. Subclasses that
+    /// are entities themselves do not take it over.
     open class var renamingIdentifier: String? { nil }
 
-    /// Tells two versions of the entity apart that say the same otherwise.
+    /// Tells apart two versions of the entity that are otherwise declared alike.
     open class var versionHashModifier: String? { nil }
 
     /// What the program keeps with the entity and finds in ``EntityDescription/userInfo``. Subclasses

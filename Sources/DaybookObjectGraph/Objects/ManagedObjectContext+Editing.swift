@@ -15,6 +15,8 @@ extension ManagedObjectContext {
     ///
     /// The delete rules for related objects are applied when the event ends, or at once when
     /// ``propagatesDeletesAtEndOfEvent`` is false.
+    ///
+    /// - Precondition: The object is one of this context.
     public func delete(_ object: ManagedObject) {
         requireQueue()
         require(object.binding.context === self, "An object is deleted in its own context.")
@@ -134,7 +136,7 @@ extension ManagedObjectContext {
         if isStep { undoManager?.post(.didCloseGroup) }
     }
 
-    /// Releases an object that was inserted here and no longer exists.
+    /// Takes an object that no longer exists out of the context.
     func detach(_ object: ManagedObject) {
         registry.remove(object)
         object.undergo(.detached)

@@ -25,7 +25,9 @@ extension ManagedObjectContext {
 
     /// The object for an identifier, read from the store.
     ///
-    /// - Throws: ``StoreError`` with code `noSuchObject` or `objectDeleted` when there is none.
+    /// - Throws: ``StoreError`` with code `noSuchObject` or `objectDeleted` when there is none; with
+    ///   another code when the store cannot be read.
+    /// - Complexity: O(log *n*) page reads for a fault, *n* the number of objects; otherwise O(1).
     public func existingObject(with id: ManagedObjectID) throws -> ManagedObject {
         requireQueue()
         guard let graphID = parentStore.graphID(of: id) else {
@@ -74,7 +76,7 @@ extension ManagedObjectContext {
         return binding
     }
 
-    /// The binding from which to make an object of a class.
+    /// The entity of which to make an object of a class.
     func entity(for type: ManagedObject.Type) -> EntityDescription {
         let name = registry[type]?.schema.name ?? type.entityName
         return EntityDescription(name: name)

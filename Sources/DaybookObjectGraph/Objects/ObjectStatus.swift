@@ -117,7 +117,7 @@ struct ObjectStatus {
         self.marks = marks
     }
 
-    /// Takes an event in.
+    /// Applies an event.
     mutating func undergo(_ event: Event) {
         switch event {
         case .inserted: pending = .insertOfEvent

@@ -33,7 +33,7 @@ struct MemberList {
     /// The order of each member.
     var orders: [ObjectID: Double] { members.orders }
 
-    /// The order of one member; nil when it is none.
+    /// The order of one member; nil for an object that is not a member.
     func order(of object: ObjectID) -> Double? { members.order(of: object) }
 
     /// Adds a member, gives it another position, or removes it for nil.

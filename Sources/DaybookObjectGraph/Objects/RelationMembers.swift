@@ -50,7 +50,7 @@ struct RelationMembers {
         }
     }
 
-    /// The order of one member; nil when it is none.
+    /// The order of one member; nil for an object that is not a member.
     ///
     /// - Complexity: O(*k*) where none of the *k* members has changed.
     func order(of object: ObjectID) -> Double? {
@@ -69,7 +69,7 @@ struct RelationMembers {
         content = .changed(orders)
     }
 
-    /// Leaves out members.
+    /// The members for which `isIncluded` is true.
     func filter(_ isIncluded: (ObjectID) -> Bool) -> RelationMembers {
         switch content {
         case .read(let members):
