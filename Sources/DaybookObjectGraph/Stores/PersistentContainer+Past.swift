@@ -4,10 +4,10 @@ import DaybookSnapshotStore
 
 /// The model with which a point in the past is read.
 public enum ReadingModel: Sendable, Hashable, CaseIterable {
-    /// The model of the program. What it has and the store had not yet reads as it does in an object
-    /// from before; what was removed for a time and is there again reads as it was all the while.
+    /// The model of the program. What the store did not have yet reads as it does in objects from before;
+    /// what was removed for a time and has come back reads as if it had been there all the while.
     case current
-    /// The model that the store had then, with the names it had and with what has been removed since.
+    /// The model that the store had then, with its names and with what has been removed since.
     /// The program's classes are not used: objects are ``ManagedObject``s, read by key.
     case then
 }
@@ -19,7 +19,8 @@ extension PersistentContainer {
     /// they were when that entry happened. To try out changes there, see ``speculativeContext(at:)``.
     ///
     /// - Throws: ``StoreError`` with code `noSuchEntry` when the journal does not reach that far; with
-    ///   `noSuchStore` when no store has been added.
+    ///   `noSuchTag` when there is no such tag, or `generation` when its entry is not the one that was
+    ///   tagged; with `noSuchStore` when no store has been added.
     /// - Complexity: O(log *n*); nothing is replayed.
     public func context(at moment: Moment) throws -> ManagedObjectContext {
         let coordinator = persistentStoreCoordinator

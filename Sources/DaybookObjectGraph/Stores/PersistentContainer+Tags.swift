@@ -34,7 +34,8 @@ public struct EntryTag: Sendable, Hashable {
 extension PersistentContainer {
     /// The names that entries have been given, by entry.
     ///
-    /// - Throws: ``StoreError`` with code `noSuchStore` when no store has been added; with `corrupt`.
+    /// - Throws: ``StoreError`` with code `noSuchStore` when no store has been added; with `corrupt` when the
+    ///   record of the tags is damaged.
     public func tags() throws -> [EntryTag] {
         try taggedStore().store.tags().map(EntryTag.init)
     }

@@ -176,6 +176,10 @@ public final class PersistentContainer: Sendable {
     }
 
     /// Runs `body` with a new context, on that context's queue.
+    ///
+    /// - Returns: What `body` returns.
+    /// - Throws: What `body` throws; `CancellationError` when the task is cancelled before `body` has begun,
+    ///   and then `body` never runs.
     public func performBackgroundTask<Result: Sendable>(
         _ body: @escaping @Sendable (ManagedObjectContext) throws -> Result
     ) async throws -> Result {

@@ -74,7 +74,7 @@ extension PersistentStore {
     /// ```
     ///
     /// - Parameter file: Open for reading; it is left open, at its end.
-    /// - Returns: The data; no more than 64 KiB stay in memory and are saved with their object.
+    /// - Returns: The data. Up to 64 KiB are not written, but stay in memory and are saved with their object.
     /// - Throws: ``StoreError`` with code `readOnly`, `full` or another when the store cannot be written;
     ///   what reading the file throws. No object has changed then.
     /// - Complexity: O(*n*) writes, *n* the number of bytes: a durable one for every 8 MiB.

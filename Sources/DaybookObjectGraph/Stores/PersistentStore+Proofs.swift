@@ -37,7 +37,8 @@ extension PersistentStore {
     /// - Returns: The checkpoint, signed.
     /// - Throws: `ProofError` with code `mismatch` when the journal does not continue the previous
     ///   checkpoint, and with another code when `key` has not signed that; ``StoreError`` with code
-    ///   `noSuchEntry`.
+    ///   `noSuchEntry` when there is no such entry, and with code `corrupt` when a digest is missing or
+    ///   damaged.
     /// - Complexity: O(log *n*) page reads, *n* the number of entries.
     public func checkpoint(
         signedBy key: SigningKey, at sequence: SequenceNumber? = nil,
@@ -83,7 +84,7 @@ extension PersistentStore {
     ///   - newer: Another, with at least as many entries.
     /// - Returns: The proof, which leads from one root to the other.
     /// - Throws: `ProofError` with code `mismatch` when the journal does not continue both, or when the
-    ///   older one has more entries.
+    ///   older one has more entries; ``StoreError`` with code `corrupt` when a digest is missing or damaged.
     /// - Complexity: O(log *n*) page reads, *n* the number of entries.
     public func consistencyProof(
         from older: SignedNote, to newer: SignedNote

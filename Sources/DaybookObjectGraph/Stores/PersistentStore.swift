@@ -73,6 +73,8 @@ public final class PersistentStore: Sendable {
     package var readCount: Int { reads.load(ordering: .relaxed) }
 
     /// The number of the last entry.
+    ///
+    /// - Throws: ``StoreError`` when the store cannot be read.
     public func head() throws -> SequenceNumber {
         try store.head()
     }

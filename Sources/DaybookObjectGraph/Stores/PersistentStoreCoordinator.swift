@@ -117,7 +117,7 @@ public final class PersistentStoreCoordinator: Sendable {
         self.store(store.number) === store
     }
 
-    /// Takes a store in.
+    /// Adds a store.
     ///
     /// - Throws: ``StoreError`` with code `exists` when the store, or a copy of it, is here already.
     func attach(
@@ -136,7 +136,7 @@ public final class PersistentStoreCoordinator: Sendable {
         return added
     }
 
-    /// Puts another opening of the same store in place of a store, or nothing.
+    /// Replaces a store with another opening of it; removes it for nil.
     func replace(_ number: UInt32, with store: PersistentStore?) {
         attached.withLock { $0.replace(number, with: store) }
         // Afterwards, so that no row is taken in that was read before.
@@ -146,7 +146,7 @@ public final class PersistentStoreCoordinator: Sendable {
 
     // MARK: - Contexts
 
-    /// Registers a context to be told of stores that come and go.
+    /// Registers a context, which is told when stores are added and removed.
     func register(_ context: ManagedObjectContext) {
         contexts.withLock { $0.append(context) }
     }

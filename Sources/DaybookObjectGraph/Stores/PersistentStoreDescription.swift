@@ -17,8 +17,8 @@ public struct PersistentStoreOptions: Sendable, Hashable {
     /// Whether the file comes from an untrusted source.
     ///
     /// Reading never trusts a file. Writing does, so all its pages are checked before the first save of
-    /// this program, and a damaged store is refused then. Of other files that is done only where they
-    /// were not closed in order.
+    /// this program, and a damaged store is refused then. Other files are checked only if they were not
+    /// closed in order.
     public var isUntrusted = false
     /// Whether a save is on the disk when it returns, or soon after.
     public var durability = StoreDurability.durable
@@ -81,7 +81,7 @@ extension Progress {
 extension PersistentStore {
     /// The properties whose index was put off and is not complete; queries read all objects for them.
     ///
-    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when the store does not say.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when the store's record of them is damaged.
     public func pendingIndexes() throws -> [String] {
         try store.pendingIndexes()
     }
@@ -129,7 +129,7 @@ public enum PersistentStoreType: Sendable, Hashable {
 
 /// A store that a container is to load: where it is, what it holds and how it is opened.
 public struct PersistentStoreDescription: Sendable, Hashable {
-    /// Where the file is. A store in memory is only called by it: no file is read or made there.
+    /// Where the file is. For a store in memory this is only a name: no file is read or made there.
     public var url: URL
     /// Whether the store is a file or in memory.
     public var type = PersistentStoreType.file
@@ -170,7 +170,7 @@ public struct PersistentStoreDescription: Sendable, Hashable {
     }
 
     /// Describes a store in memory that holds all entities, or those of a configuration. Its URL is one at
-    /// which nothing can be.
+    /// which no file can be.
     public static func inMemory(configuration: String? = nil) -> PersistentStoreDescription {
         let folder = URL(fileURLWithPath: "/dev/null").appendingPathComponent(UUID().uuidString)
         var description = PersistentStoreDescription(
