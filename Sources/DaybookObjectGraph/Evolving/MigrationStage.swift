@@ -56,8 +56,8 @@ public struct MigrationStage: Sendable {
     /// in both: `new.object(with: person.objectID)`. What the closure changes in `new` stands in the
     /// entry that sets the model; it need not save, and a save puts nothing into the store by itself.
     ///
-    /// The store is checked against the later version when the closure is done. So an attribute may be
-    /// required that has no value until the closure gives it one. The objects of an entity that was removed
+    /// The store is checked against the later version when the closure is done. So a required attribute
+    /// may be without a value until the closure gives it one. The objects of an entity that was removed
     /// need not be deleted: they are hidden, and there again when the stage is undone.
     ///
     /// When another context or program saves while the closure runs, what the closure has changed is dropped,

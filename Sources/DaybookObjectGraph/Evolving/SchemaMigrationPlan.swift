@@ -48,8 +48,8 @@ public protocol VersionedSchema: SendableMetatype {
 ///
 /// Opening a store finds the version that the store has, and takes the stages from there to the last one.
 /// Each stage is one entry of the journal. A program that is killed on the way leaves the store at one
-/// version or the next, and the next one to open it goes on from there. Of several programs that open it at
-/// once one takes each stage.
+/// version or the next, and the next program to open it goes on from there. Where several programs open it
+/// at once, one of them takes each stage.
 public protocol SchemaMigrationPlan: SendableMetatype {
     /// The versions, oldest first. The last one is the program's own.
     static var schemas: [any VersionedSchema.Type] { get }

@@ -24,7 +24,7 @@ extension ManagedObjectContext {
     ///   merge policy settles it; with `noSuchEntity`, `noSuchStore`, `readOnly`, `full` or
     ///   `inputOutput`; or what the request's closure throws. Nothing has been saved then.
     /// - Complexity: O(*k* log *n*), *k* the number of rows, *n* of objects in the store. All
-    ///   values are in memory until the entry is saved: several entries of 100,000 rows take less
+    ///   values are in memory until the entry is saved: several entries of 100,000 rows take less memory
     ///   than one of millions.
     @discardableResult
     public func execute<Object>(

@@ -80,7 +80,7 @@ extension ManagedObjectContext {
         terms.countSave()
     }
 
-    /// Makes lists be read again into which a merge has put deleted objects.
+    /// Makes lists into which a merge has put deleted objects be read again.
     private func forgetLists(holding deleted: Set<GraphID>) {
         guard !deleted.isEmpty else { return }
         for object in registry.objects {

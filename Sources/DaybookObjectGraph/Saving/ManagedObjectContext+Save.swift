@@ -26,8 +26,9 @@ extension ManagedObjectContext {
     ///   nothing was left to append, and for a child.
     /// - Throws: ``StoreError`` with code `validation` and every failure, `duplicate`, `conflict` with
     ///   every ``MergeConflict``, including those that an automatic merge has met and that have not been
-    ///   reported, `crossStoreRelationship`, `readOnly`, `noSuchStore`, `full` or `io`; with
-    ///   `undoBlocked`, once, when an undo or redo was blocked and there is no ``undoFailureHandler``.
+    ///   reported, `unsettled`, `crossStoreRelationship`, `readOnly`, `noSuchStore`, `modelSuperseded`,
+    ///   `busy`, `replaced`, `full` or `inputOutput`; with `undoBlocked`, once, when an undo or redo was
+    ///   blocked and there is no ``undoFailureHandler``.
     ///   Everything is then still pending, except in stores that were saved before the one that refused:
     ///   fix the problem and save again.
     /// - Complexity: O(*k* log *n*), *k* the number of changes, *n* of objects in the store.

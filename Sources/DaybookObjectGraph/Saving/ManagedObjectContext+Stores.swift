@@ -82,8 +82,8 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Whether another changed object refers to a new one, over a relationship whose other end the new
-    /// one knows nothing.
+    /// Whether another changed object refers to a new one over a relationship without inverse, of which the
+    /// new one knows nothing.
     private func isReferredTo(_ id: GraphID) -> Bool {
         let changed = journal.net.map(\.object) + journal.records.map(\.object)
         return changed.contains { other in
@@ -145,7 +145,7 @@ extension ManagedObjectContext {
         parentStore.add(store, for: self)
     }
 
-    /// Makes objects unreadable whose store was removed from the coordinator. Their pending changes
+    /// Makes the objects of a store that was removed from the coordinator unreadable. Their pending changes
     /// stay, and the next save refuses them.
     func endFollowing(_ store: PersistentStore) {
         guard !coordinator.has(store) else { return }

@@ -6,8 +6,8 @@ enum SaveOutcome {
     /// Stores have taken what is pending in them: all of it, or that of the stores before one that has
     /// refused.
     case saved([StoreSave], refusal: (any Error)?)
-    /// Another context has taken everything in; told whether it has come out as it was sent, and where
-    /// it has met others' changes of attributes that merge.
+    /// Another context has taken everything in. Tells whether it came out as it was sent, and where it met
+    /// others' changes of attributes that merge.
     case takenIn(isAsSent: Bool, merged: [MergedValue])
 }
 

@@ -7,7 +7,7 @@ public struct SavePreview: Sendable {
     /// policy would let win: with the base, the others' value and ours, and the entry, its author and
     /// time.
     public internal(set) var conflicts: [MergeConflict] = []
-    /// Attributes that merge and that both have changed, which is not a conflict.
+    /// Attributes that merge and that both sides have changed, which is not a conflict.
     public internal(set) var mergedValues: [MergedValue] = []
     /// Values that must be unique and are taken.
     public internal(set) var constraintConflicts: [ConstraintConflict] = []
