@@ -1,4 +1,4 @@
-/// To which lists the attempts of updates go back that go on, outermost first.
+/// The lists to which the running attempts of updates go back, outermost first.
 struct JournalAttempts {
     /// Mostly an attempt has only added steps, and the end of the list is enough: a copy would cost as
     /// much as all steps there are, for each attempt.
@@ -9,12 +9,12 @@ struct JournalAttempts {
 
     private var starts: [Start] = []
 
-    /// Whether none goes on.
+    /// Whether no attempt is running.
     var isEmpty: Bool { starts.isEmpty }
 
     /// The list to which the innermost attempt goes back.
     ///
-    /// - Precondition: ``hold(_:)`` has gone before.
+    /// - Precondition: ``hold(_:)`` was called before.
     var list: StepList? {
         guard case .list(let list)? = starts.last else { return nil }
         return list
@@ -29,13 +29,12 @@ struct JournalAttempts {
     /// Lets the innermost attempt begin again.
     mutating func beginAgain(at list: StepList) { starts[starts.count - 1] = Self.start(at: list) }
 
-    /// Lets all begin again.
+    /// Lets all attempts begin again.
     mutating func beginAllAgain(at list: StepList) {
         for attempt in starts.indices { starts[attempt] = Self.start(at: list) }
     }
 
-    /// Keeps the lists with which the attempts began, before steps of the list change that were there
-    /// then.
+    /// Keeps the lists with which the attempts began, before any of their steps is changed.
     mutating func hold(_ list: StepList) {
         for attempt in starts.indices {
             guard case .end(let end) = starts[attempt] else { continue }

@@ -3,9 +3,9 @@ import DaybookObjectModel
 /// What lies between base and cursor of a working journal, object by object and relationship by
 /// relationship; and the movements of the cursor over changes, which it follows.
 ///
-/// All of it follows from the list: whoever changes that tells the index.
+/// All of it follows from the list: code that changes the list tells the index.
 final class JournalIndex {
-    // A class, because the hooks of objects that are taken over changes ask it meanwhile.
+    // A class, because the hooks of objects ask it while changes are applied to them.
     private var changes = NetChanges()
     private var links = RelationLinks()
 
@@ -38,12 +38,12 @@ final class JournalIndex {
 
     // MARK: - Taking in
 
-    /// Takes in what one end of a relationship sees of the event that goes on.
+    /// Takes in what one end of a relationship sees of the current event.
     func record(_ link: RelationLink) { links.record(link) }
 
-    /// Takes in the changes of an event, of which ``record(_:)`` has told already.
+    /// Takes in the changes of an event, whose links ``record(_:)`` has taken in already.
     ///
-    /// - Returns: The objects that were inserted since the last save and are no more.
+    /// - Returns: The objects that were inserted since the last save and no longer exist.
     func append(_ changes: [RecordedChange], _ move: NetChanges.Move) -> [ManagedObject] {
         self.changes.append(changes, move)
     }
@@ -72,7 +72,7 @@ final class JournalIndex {
 
     // MARK: - Moving the cursor
 
-    /// Makes a change from where its object stands.
+    /// Makes a change, starting from the current state of its object.
     ///
     /// - Returns: The change that was made; nil when it was passed over.
     func make(
@@ -152,7 +152,7 @@ final class JournalIndex {
     /// Follows a list that has been forgotten while what it changed stays.
     func keepAll() { changes.keepAll() }
 
-    /// Follows a change that the list has dropped, and that so was never made.
+    /// Follows a change that the list has dropped, as if it had never been made.
     func forget(_ object: ManagedObject, _ distance: Int) {
         guard distance != 0, changes.forget(object.graphID, distance) else { return }
         object.undergo(.editsDropped)
@@ -171,7 +171,7 @@ final class JournalIndex {
         changes.remove(object.graphID)
     }
 
-    /// Puts what is pending for an object on another base, from where it is another change, or none.
+    /// Replaces what is pending for an object after its base has changed; nil for nothing.
     func rebase(_ object: ManagedObject, to change: Change?) {
         guard let before = changes[object.graphID] else { return }
         if let change = before.change { recordLinks(of: change.inverse, to: object) }

@@ -3,7 +3,7 @@ import DaybookStopping
 
 /// What is pending for one object: everything between base and cursor as one change.
 struct NetChange {
-    /// What is pending, to be asked without touching the change.
+    /// The kind of change that is pending, which can be asked without touching the change.
     enum Kind {
         case nothing, insert, update, delete
 
@@ -29,9 +29,9 @@ struct NetChange {
     private(set) var kind: Kind
     /// How many changes of the object lie between base and cursor in the list, rewound ones counting
     /// back.
-    // Derived from indices in the list, this would take those of all the object's changes, since an
-    // undo over the last one has to know whether others are left; and they would move with every step
-    // that is forgotten, put below or rewritten. As a number it costs an addition for each change.
+    // Positions in the list would tell it, too, but those of all the object's changes would be needed,
+    // since an undo of the last one has to know whether others are left; and they move with every step
+    // that is forgotten, put below or rewritten. A number costs an addition for each change.
     fileprivate var distance: Int
     /// Whether something was changed that is not in the list, so that no undo takes it back.
     fileprivate var isBeyondUndo: Bool
@@ -52,7 +52,7 @@ struct NetChange {
     /// Whether undo takes back all that is pending.
     var isUndoable: Bool { !isBeyondUndo }
 
-    /// Whether the object was inserted and deleted since the last save: it is no more, but undo can
+    /// Whether the object was inserted and deleted since the last save: it no longer exists, but undo can
     /// still bring it back.
     var isAnnihilated: Bool {
         kind == .nothing && object.status.isTemporary
@@ -174,7 +174,7 @@ struct NetChanges {
 
     /// Takes in the changes of an event, in which no object has more than one.
     ///
-    /// - Returns: The objects that were inserted since the last save and are no more.
+    /// - Returns: The objects that were inserted since the last save and no longer exist.
     mutating func append(_ changes: [RecordedChange], _ move: Move) -> [ManagedObject] {
         var annihilated: [ManagedObject] = []
         makeRoom(for: changes)
@@ -212,7 +212,7 @@ struct NetChanges {
         guard let index = groups[group].append(object, change, .back, isEmpty: false) else {
             return nil
         }
-        // Of an object that was there before it is not known what has been done besides.
+        // For an object that was there before, it is not known what else has been done.
         if index == count { groups[group].items[index].takenBack = edits }
         return groups[group].items[index].kind
     }
@@ -221,7 +221,7 @@ struct NetChanges {
     mutating func makeRoom(for changes: [RecordedChange]) {
         guard let first = changes.first else { return }
         let group = makeGroup(first.object.graphID.object.entity)
-        // Else the room grows with what is put in, for all that comes little by little.
+        // Otherwise the room grows as needed, as it does for changes that come one by one.
         guard changes.count > groups[group].items.count else { return }
         groups[group].items.reserveCapacity(groups[group].items.count + changes.count)
         groups[group].indices.reserveCapacity(groups[group].indices.count + changes.count)
@@ -235,9 +235,9 @@ struct NetChanges {
 
     // MARK: - Following the list
 
-    /// Follows a change that the list has dropped, and that so was never made.
+    /// Follows a change that the list has dropped, as if it had never been made.
     ///
-    /// - Returns: Whether the object has become clean by that.
+    /// - Returns: Whether this has made the object clean.
     mutating func forget(_ id: GraphID, _ distance: Int) -> Bool {
         guard let (group, index) = index(of: id) else { return false }
         groups[group].items[index].distance -= distance
@@ -266,7 +266,7 @@ struct NetChanges {
 
     // MARK: - Moving the base
 
-    /// Puts another net change in place, which starts from where others have brought the object.
+    /// Replaces a net change with one that starts from what others have made of the object.
     mutating func replace(_ id: GraphID, with change: Change?) {
         guard let (group, index) = index(of: id) else { return }
         groups[group].items[index].change = change
@@ -296,9 +296,9 @@ struct NetChanges {
 }
 
 extension [NetChange] {
-    /// Whether these have come about by taking back exactly some changes, last first, as undo does.
+    /// Whether these are the result of taking back exactly some changes, last first, as undo does.
     ///
-    /// Compares no values: where it cannot be told from how these have come about, the answer is no.
+    /// Compares no values: where what was recorded of their origin does not tell, the answer is no.
     ///
     /// - Complexity: O(*n*).
     func haveTakenBack(_ changes: [Change]) -> Bool {

@@ -7,7 +7,7 @@ struct OpenGroup {
     private var group = ChangeGroup()
     /// The groups that have been begun and not ended, outermost first.
     private var levels: [Level] = []
-    /// Where in the open group the nested groups lie that have been ended.
+    /// Where the nested groups that have been ended lie in the open group.
     private var nested: [Range<Int>] = []
 
     /// A group that has been begun and not ended.
@@ -36,7 +36,7 @@ struct OpenGroup {
 
     // MARK: - Taking in
 
-    /// Takes changes in, and so takes no saved entries of their stores back any more, unless nothing
+    /// Takes in changes. From then on the group takes back no saved entries of their stores, unless nothing
     /// else was changed there.
     mutating func append(_ other: ChangeGroup) {
         guard !group.origins.isEmpty || !other.origins.isEmpty else {
@@ -50,7 +50,7 @@ struct OpenGroup {
         }
     }
 
-    /// Takes changes in as a nested group that was ended.
+    /// Takes in changes as a nested group that was ended.
     mutating func appendNested(_ changes: [RecordedChange]) {
         nested.append(group.changes.count..<group.changes.count + changes.count)
         append(ChangeGroup(changes: changes))
@@ -84,7 +84,7 @@ struct OpenGroup {
         return false
     }
 
-    /// Hands out what was changed, and is empty then.
+    /// Hands out what was changed, and becomes empty.
     mutating func take() -> ChangeGroup {
         let taken = group
         group = ChangeGroup()
@@ -106,7 +106,7 @@ struct OpenGroup {
         return true
     }
 
-    /// Begins the groups, empty, that are open in another list and end there.
+    /// Begins the groups that are open in another list, without their changes, and ends them there.
     mutating func takeGroups(from other: inout OpenGroup) {
         levels += other.levels.map {
             Level(start: group.changes.count, actionName: $0.actionName)
@@ -135,7 +135,7 @@ struct OpenGroup {
         return Array(group.changes[range])
     }
 
-    /// Takes the nested group out that was ended last.
+    /// Removes the nested group that was ended last.
     mutating func removeLastNested() {
         group.changes.removeSubrange(nested.removeLast())
         group.origins.removeAll()
@@ -149,7 +149,7 @@ struct OpenGroup {
         group.origins = group.origins.filter { stores?.contains($0.key) == false }
     }
 
-    /// Puts other changes in the place of some, or none.
+    /// Replaces or removes changes.
     mutating func rewrite(_ transform: (RecordedChange) -> RecordedChange?) {
         var kept: [RecordedChange] = []
         // Where each change, and the end, has moved to.

@@ -214,8 +214,8 @@ extension ManagedObjectContext {
         return found
     }
 
-    /// A change of the store as one of this context; told whether it is to bring the object back, now
-    /// or when it is undone.
+    /// A change of the store as one of this context; `comesBack` tells whether it brings the object back,
+    /// now or when it is undone.
     private func recorded(
         _ change: Change, comesBack: Bool, isSaved: Bool, in store: PersistentStore
     ) -> RecordedChange {

@@ -8,7 +8,7 @@ extension ManagedObjectContext {
         postChanges()
     }
 
-    /// Redoes the last undone step.
+    /// Redoes the last undone step. Does nothing when there is none, or no undo manager.
     public func redo() {
         requireQueue()
         undoManager?.redo()
@@ -43,7 +43,7 @@ extension ManagedObjectContext {
 
     /// Forgets all objects and everything that has changed, as if the context were new. Objects that are
     /// still held elsewhere have left the context, and are faults that cannot be read: they read as
-    /// empty, and the first is reported on standard error.
+    /// empty, which is reported on standard error once for each entity.
     public func reset() {
         requireQueue()
         undoManager?.requireRest()
@@ -64,7 +64,7 @@ extension ManagedObjectContext {
         parentStore.reset()
     }
 
-    // MARK: - Taking objects over changes
+    // MARK: - Applying changes to objects
 
     /// The outcome of taking back a recorded change.
     enum TakenBack {
@@ -79,7 +79,7 @@ extension ManagedObjectContext {
     }
 
     /// Takes a recorded change of an object back.
-    // Inlined into the one loop that does, whose changes would each be copied for a call.
+    // Inlined into the one loop that calls it, because each change would be copied for a call.
     @inline(__always)
     func takeBack(_ recorded: RecordedChange) -> TakenBack {
         let object = recorded.object

@@ -68,7 +68,7 @@ public final class UndoManager {
     /// Whether ``redo()`` is running.
     public private(set) var isRedoing = false
 
-    /// Makes an empty journal for one context.
+    /// Makes an undo manager for one context.
     public init() {}
 
     func attach(to context: ManagedObjectContext) {
