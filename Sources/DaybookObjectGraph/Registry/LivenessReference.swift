@@ -17,7 +17,7 @@ private import CDaybookObjectLiveness
 /// The functions belong to the runtime and not to the language: `LivenessReferenceTests` checks that a
 /// toolchain still has them as they are used here. ``WeakReference`` does without them.
 struct LivenessReference<Object: AnyObject>: LooseReference {
-    // The only pointer above `LMDB`: the runtime's functions take one.
+    // A pointer, because the functions of the runtime take one.
     private let pointer: UnsafeMutableRawPointer
 
     /// Refers to an object.
