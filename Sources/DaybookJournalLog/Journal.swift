@@ -185,8 +185,8 @@ package struct Journal: Sendable {
                 try Self.putChunks(start, payload, of: header.sequence, &run)
             }
         }
-        try appendRoots(through: header.sequence, in: transaction)
         try setHead(header.sequence, digest, in: transaction)
+        try appendRoots(through: header.sequence, in: transaction)
         return JournalEntry(
             sequence: header.sequence, recordedAt: recordedAt, previous: header.previous,
             payload: payload, digest: digest)

@@ -313,6 +313,26 @@ struct NaiveTree {
         }
     }
 
+    @Test func `the last digest is not believed where the head names another entry`() throws {
+        let file = try TemporaryJournal(payloads: Array(repeating: 3, count: 8))
+        let journal = file.journal
+        try file.environment.write { transaction in
+            let heads = file.environment.mainTable
+            let key = Array("head".utf8)
+            var head =
+                try transaction.get(heads, key.span.bytes) {
+                    $0.withUnsafeBytes { Array($0) }
+                } ?? []
+            head[7] += 1
+            try transaction.put(heads, key.span.bytes, head.span.bytes, .upsert)
+        }
+
+        let error = #expect(throws: JournalError.self) {
+            try file.environment.read { try journal.root(ofFirst: 8, in: $0) }
+        }
+        #expect(error?.description.contains("it ends with entry 9, and 8 is the last one") == true)
+    }
+
     @Test func `a digest damaged long ago is in no root that is kept`() throws {
         let file = try TemporaryJournal(payloads: Array(repeating: 3, count: 200))
         let key = TemporaryJournal.key(100)

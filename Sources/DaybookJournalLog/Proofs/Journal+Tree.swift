@@ -109,7 +109,10 @@ extension Journal {
             try transaction.get(records, next.span.bytes) { RecordHeader.decode($0) }
         }
         switch header {
-        case nil: try saidHead(in: transaction).check(sequence, digest)
+        case nil:
+            let said = try saidHead(in: transaction)
+            try said.check(sequence)
+            try said.check(sequence, digest)
         case .failure(let flaw):
             throw JournalError.entryBroken(at: sequence.next, because: flaw.reason)
         case .success(let header):

@@ -1,6 +1,5 @@
 // The room of declarations: what classes declare, attribute by attribute and relationship by
-// relationship, and the model built from that. It knows objects as prototypes and reads no store. Only
-// the binding of an entity knows a context.
+// relationship, and the model built from that. It knows objects as prototypes and reads no store.
 
 import DaybookObjectModel
 import Synchronization

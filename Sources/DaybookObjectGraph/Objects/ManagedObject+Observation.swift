@@ -15,7 +15,7 @@ final class ObjectObservation {
     /// The values that were seen, by slot.
     fileprivate var values: [Int: Value] = [:]
     /// The members that were seen.
-    fileprivate var members: [PropertyNumber: [ObjectID: Double]] = [:]
+    fileprivate var members: [PropertyNumber: RelationMembers] = [:]
     /// Whether the object had values when its fault state was seen; nil if nobody has seen it.
     fileprivate var wasRead: Bool?
 }
@@ -58,7 +58,7 @@ extension ManagedObject {
     private func watch(_ property: SchemaProperty) {
         guard case .many(let list)? = relations[property.number] else { return }
         let observation = startObservation()
-        observation.members[property.number] = list.orders
+        observation.members[property.number] = list.members
         let number = property.number
         observation.registrar.access(self, keyPath: \.[watched: number])
     }
@@ -95,7 +95,7 @@ extension ManagedObject {
     /// Tells observers of members that have changed or are no longer known.
     func tellOfMembers(_ observation: ObjectObservation) {
         for (number, seen) in observation.members {
-            if case .many(let list)? = relations[number], list.orders == seen { continue }
+            if case .many(let list)? = relations[number], list.members == seen { continue }
             observation.members[number] = nil
             observation.registrar.willSet(self, keyPath: \.[watched: number])
             observation.registrar.didSet(self, keyPath: \.[watched: number])

@@ -177,11 +177,16 @@ extension ManagedObject {
         }
         let positions = MemberOrder.positions(
             for: objects.map { orders[$0.graphID.object] })
+        // Kept up to date, for an object may be given twice.
+        var known = orders
         for (object, position) in zip(objects, positions) {
-            if orders[object.graphID.object] == nil {
+            let id = object.graphID.object
+            guard known[id] != position else { continue }
+            known[id] = position
+            if orders[id] == nil {
                 addMember(object, order: position, of: property, context)
             } else {
-                setMembership(of: object.graphID.object, order: position, in: property, context)
+                setMembership(of: id, order: position, in: property, context)
             }
         }
     }

@@ -384,8 +384,10 @@ extension Change {
 extension ManagedObject {
     /// Keeps a list that has been read up to date; one that has not will be read correctly.
     fileprivate func updateList(of property: PropertyNumber, _ member: ObjectID, order: Double?) {
-        guard case .many(var list)? = relations[property] else { return }
-        list.set(member, order: order)
-        relations[property] = .many(list)
+        guard case .many? = relations[property] else { return }
+        // An object that goes away with the list does so after the change: it may run code of the program.
+        let objects = relations[property]?.objects
+        relations[property]?.set(member, order: order)
+        withExtendedLifetime(objects) {}
     }
 }

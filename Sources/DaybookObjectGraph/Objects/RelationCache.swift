@@ -9,6 +9,21 @@ enum RelationCache {
     case one(ManagedObject)
     /// The members of a to-many relationship, or of a to-one that is derived from its inverse.
     case many(MemberList)
+
+    /// The objects of a list that have been read.
+    var objects: [ManagedObject]? {
+        if case .many(let list) = self { list.objects } else { nil }
+    }
+
+    /// Adds a member to a list, gives it another position, or removes it for nil. The list is changed in
+    /// place.
+    mutating func set(_ object: ObjectID, order: Double?) {
+        guard case .many(var list) = self else { return }
+        // Let go of, so that the table is not copied.
+        self = .many(MemberList(RelationMembers(read: [])))
+        list.set(object, order: order)
+        self = .many(list)
+    }
 }
 
 /// The members of a relationship with their order, and the objects once they have been read.

@@ -52,7 +52,7 @@ struct RelationMembers {
 
     /// The order of one member; nil for an object that is not a member.
     ///
-    /// - Complexity: O(*k*) where none of the *k* members has changed.
+    /// - Complexity: O(*k*) where none of the *k* members has changed: for many, ask ``orders`` once.
     func order(of object: ObjectID) -> Double? {
         switch content {
         case .read(let members): members.first { $0.object == object }?.order
@@ -75,6 +75,19 @@ struct RelationMembers {
         case .read(let members):
             RelationMembers(read: members.filter { isIncluded($0.object) })
         case .changed(let orders): RelationMembers(orders.filter { isIncluded($0.key) })
+        }
+    }
+}
+
+extension RelationMembers: Equatable {
+    /// Whether both have the same members in the same order.
+    ///
+    /// - Complexity: O(1) for two copies of which neither has changed; else O(*k*).
+    static func == (left: Self, right: Self) -> Bool {
+        switch (left.content, right.content) {
+        case (.read(let left), .read(let right)): left == right
+        case (.changed(let left), .changed(let right)): left == right
+        default: left.count == right.count && left.orders == right.orders
         }
     }
 }

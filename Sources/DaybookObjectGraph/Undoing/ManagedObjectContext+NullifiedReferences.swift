@@ -130,14 +130,12 @@ extension ManagedObjectContext {
                     destination: destination))
         }
         for edit in members where schema.property(edit.property)?.isOneWay == true {
+            var known: [ObjectID: Double]?
+            if case .many(let list)? = object?.relations[edit.property] { known = list.orders }
             for member in edit.removed {
                 let destination = GraphID(store: store, object: member.object)
                 guard deleted.contains(destination) else { continue }
-                if case .many(let list)? = object?.relations[edit.property],
-                    list.order(of: member.object) == nil
-                {
-                    continue
-                }
+                if let known, known[member.object] == nil { continue }
                 found.append(member.leaving(edit.property, of: owner))
             }
         }

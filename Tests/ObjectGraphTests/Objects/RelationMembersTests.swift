@@ -43,4 +43,18 @@ import Testing
             members.set(changed, order: order)
         }
     }
+
+    @Test func `lists are equal that have the same members in the same order, read or changed`() {
+        let read = [Member(object: object(1), order: 1), Member(object: object(2), order: 2)]
+        let other = RelationMembers(read: [read[0], Member(object: object(2), order: 3)])
+        var changed = RelationMembers(read: [])
+        for member in read { changed.set(member.object, order: member.order) }
+
+        #expect(RelationMembers(read: read) == RelationMembers(read: read))
+        #expect(RelationMembers(read: read) == changed && changed == RelationMembers(read: read))
+        #expect(RelationMembers(read: read) != other && changed != other)
+        #expect(RelationMembers(read: [read[0]]) != changed)
+        changed.set(object(2), order: 3)
+        #expect(changed == other)
+    }
 }

@@ -1,3 +1,6 @@
+// The room of binding: how a class, its properties and their key paths are joined with an entity of a model,
+// once for all contexts, and in one of them. It reads no store and records nothing.
+
 import DaybookObjectModel
 import DaybookStopping
 import Foundation

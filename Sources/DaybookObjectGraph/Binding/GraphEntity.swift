@@ -46,7 +46,11 @@ final class GraphEntity: Sendable {
     /// Remembers a property that is used for the first time in a context.
     func remember(_ index: Int, of storage: AnyKeyPath) {
         let property = ModelKeyPath(keyPath: storage)
-        slots.withLock { $0.slots.set(index, for: property.keyPath) }
+        slots.withLock {
+            // Contexts that began before each tell of it.
+            guard $0.slots[property.keyPath] == nil else { return }
+            $0.slots.set(index, for: property.keyPath)
+        }
     }
 
     private struct SharedSlots: @unchecked Sendable {
