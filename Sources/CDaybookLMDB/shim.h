@@ -30,6 +30,18 @@ static inline unsigned long daybook_thread_identity(void) {
     return (unsigned long)pthread_self();
 }
 
+// How often the calling thread has touched a page of a map that had to be read from the disk. Headers name
+// what asks for one thread (`RUSAGE_THREAD`, 1 on Linux) only where GNU's extensions are switched on. Elsewhere
+// it is the number of the process.
+static inline long daybook_waits_of_thread(void) {
+    struct rusage used;
+#if defined(__linux__)
+    return getrusage(1, &used) == 0 ? used.ru_majflt : 0;
+#else
+    return getrusage(RUSAGE_SELF, &used) == 0 ? used.ru_majflt : 0;
+#endif
+}
+
 // `struct stat` and `struct statvfs` reach Swift through the module that included their headers
 // first, which differs from build to build. These structures have the few fields needed.
 typedef struct {

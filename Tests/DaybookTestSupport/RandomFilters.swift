@@ -36,16 +36,87 @@ package struct RandomFilters {
         case 2: return .not(filter(depth: depth - 1))
         case 4: return quantified(depth: depth - 1)
         case 5 where random.chance(6): return .constant(random.chance(2))
+        case 6: return computed(depth: depth - 1)
         default: return condition(company.employee)
         }
     }
 
-    private mutating func quantified(depth: Int) -> Filter {
-        let quantifier = random.pick(FilterQuantifier.allCases)
+    // MARK: - Values that are worked out
+
+    private mutating func computed(depth: Int) -> Filter {
+        let `operator` = random.pick([FilterOperator.equal, .less, .greaterOrEqual])
+        switch Int.random(in: 0..<5, using: &random) {
+        case 0:
+            let text = FilterExpression.path(FilterPath([attribute("lastName")]))
+            return .comparison(
+                FilterComparison(
+                    .function(.length, [text]), `operator`,
+                    .constant(.int(Int64.random(in: 0...9, using: &random)))))
+        case 1:
+            let date = FilterExpression.path(FilterPath([attribute("hired")]))
+            let part = random.pick([FilterFunction.year, .month, .day, .hour, .weekday])
+            return .comparison(
+                FilterComparison(.function(part, [date]), `operator`, .constant(.int(2_001))))
+        case 2:
+            let subquery = FilterSubquery(staff, where: filter(depth: depth), .count)
+            let number = Int64.random(in: 2...4, using: &random)
+            return .comparison(
+                FilterComparison(.subquery(subquery), `operator`, .constant(.int(number))))
+        case 3:
+            let subquery = FilterSubquery(
+                staff, where: filter(depth: depth), random.pick([.sum, .maximum]),
+                of: FilterPath([attribute("salary")]))
+            return .comparison(
+                FilterComparison(.subquery(subquery), `operator`, .constant(.decimal(190))))
+        default:
+            let type = random.pick([AttributeType.int16, .double, .decimal])
+            return .comparison(
+                FilterComparison(
+                    number(type, depth: depth), `operator`, .constant(number(type))))
+        }
+    }
+
+    private mutating func number(_ type: AttributeType, depth: Int) -> FilterExpression {
+        let names = [AttributeType.int16: "age", .double: "rating", .decimal: "salary"]
+        let value = FilterExpression.path(FilterPath([attribute(names[type] ?? "age")]))
+        guard depth > 0 else { return value }
+        let constant = FilterExpression.constant(number(type))
+        let other = number(type, depth: depth - 1)
+        switch Int.random(in: 0..<5, using: &random) {
+        case 0: return .function(random.pick([.negate, .absolute]), [other])
+        case 1: return .conditional(filter(depth: depth - 1), other, constant)
+        case 2: return .function(random.pick([.add, .multiply]), [constant, other])
+        default:
+            let functions = [FilterFunction.add, .subtract, .multiply, .divide, .modulus, .power]
+            return .function(random.pick(functions), [other, constant])
+        }
+    }
+
+    private mutating func number(_ type: AttributeType) -> Value {
+        let number = Int.random(in: -4...9, using: &random)
+        return switch type {
+        case .decimal: .decimal(Decimal(number) / 4)
+        case .double: .double(Double(number) / 4)
+        default: .int(Int64(number))
+        }
+    }
+
+    private func attribute(_ name: String) -> SchemaProperty {
+        guard let property = company.employee.property(named: name) else {
+            fatalError("The company has no '\(name)'.")
+        }
+        return property
+    }
+
+    /// The way to all employees of a department.
+    private var staff: FilterPath {
         let employees = company.department.property(named: "employees")
         let department = company.employee.property(named: "department")
-        let path = FilterPath([department, employees].compactMap { $0 })
-        return .quantified(quantifier, path, filter(depth: depth))
+        return FilterPath([department, employees].compactMap { $0 })
+    }
+
+    private mutating func quantified(depth: Int) -> Filter {
+        .quantified(random.pick(FilterQuantifier.allCases), staff, filter(depth: depth))
     }
 
     private mutating func condition(_ entity: SchemaEntity) -> Filter {

@@ -9,6 +9,10 @@ internal import Foundation
 /// A file that another program cuts short while it is open ends the process with a bus error when a
 /// page behind the new end is read. No check before the read can exclude that. The length is checked
 /// when a file is opened, and again for each new state that is read.
+///
+/// The system is told that pages are read in no order: where the file is not in memory, it reads the page
+/// that is touched and not its neighbours too, which would take a store that is read here and there many
+/// times as long. Walks say themselves what they come to (``LeavesAhead``).
 struct PageMap: @unchecked Sendable {
     // @unchecked Sendable because the bytes are only read.
     private(set) var bytes: UnsafeRawBufferPointer
@@ -41,6 +45,7 @@ struct PageMap: @unchecked Sendable {
         let (start, number) = pair.map(info.me_mapsize)
         guard let start else { return number }
         bytes = UnsafeRawBufferPointer(start: start, count: info.me_mapsize)
+        bytes.advise(MADV_RANDOM)
         return 0
     }
 
@@ -69,5 +74,13 @@ struct PageMap: @unchecked Sendable {
         let offset = number == 0 ? 0 : pageSize
         guard bytes.count >= offset + FileFormat.metaEnd else { return nil }
         return MetaPage(UnsafeRawBufferPointer(rebasing: bytes[offset...]))
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Tells the system how these bytes of a map will be read. Nothing depends on it but the time that it takes.
+    func advise(_ advice: Int32) {
+        guard let start = baseAddress else { return }
+        _ = madvise(UnsafeMutableRawPointer(mutating: start), count, advice)
     }
 }

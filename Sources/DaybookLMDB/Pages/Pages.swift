@@ -1,3 +1,5 @@
+internal import Foundation
+
 // The room of pages: the bytes of the file as LMDB lays them out, read and checked without LMDB.
 // Nothing in a file is trusted: every offset, count and page number is checked before it is
 // followed.
@@ -29,9 +31,28 @@ struct Pages {
         self.count = Int(min(count, UInt64(bytes.count / pageSize)))
     }
 
-    /// Calls `body` with the bytes of all pages.
+    /// Calls `body` with the bytes of all pages. What it reads of them brings its neighbours along.
     func withBytes<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
-        body(UnsafeRawBufferPointer(rebasing: bytes.prefix(count * pageSize)))
+        bytes.advise(MADV_NORMAL)
+        defer { bytes.advise(MADV_RANDOM) }
+        return body(UnsafeRawBufferPointer(rebasing: bytes.prefix(count * pageSize)))
+    }
+
+    /// Has the system begin to read pages that are not in memory. Numbers that are not in the file do not count.
+    func willRead(_ numbers: [UInt64]) {
+        var next = 0
+        let sorted = numbers.filter { $0 < UInt64(count) }.sorted()
+        while next < sorted.count {
+            let first = next
+            repeat { next += 1 } while next < sorted.count && sorted[next] == sorted[next - 1] + 1
+            willRead(Int(sorted[first]), count: next - first)
+        }
+    }
+
+    /// The same for pages that lie side by side, all of them in the file.
+    private func willRead(_ first: Int, count: Int) {
+        let run = first * pageSize..<(first + count) * pageSize
+        UnsafeRawBufferPointer(rebasing: bytes[run]).advise(MADV_WILLNEED)
     }
 
     /// More records than fit into the pages: a node has eight bytes and two for its offset.
@@ -87,11 +108,15 @@ struct Pages {
         let first = try page.overflowPage(node)
         guard first >= 2, first < UInt64(count) else { throw notInFile(first) }
         let run = UnsafeRawBufferPointer(rebasing: bytes[(Int(first) * pageSize)...])
-        _ = try Self.overflowPages(
+        let pages = try Self.overflowPages(
             run, first, holding: node.valueSize, pageSize: pageSize, pageCount: count)
+        if pages >= Self.longRun { willRead(Int(first), count: pages) }
         return UnsafeRawBufferPointer(
             rebasing: run[FileFormat.pageHeaderSize...].prefix(node.valueSize))
     }
+
+    /// A value on so many pages is worth one more call of the system.
+    private static let longRun = 8
 
     /// Counts the pages of a long value.
     ///

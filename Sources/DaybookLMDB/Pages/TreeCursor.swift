@@ -9,6 +9,7 @@ struct TreeCursor {
     private var moves: UInt64 = 0
     /// Whether the first move led to the first or the last record of all.
     private var isWhole = false
+    private var ahead = LeavesAhead()
 
     init(_ tree: Tree, path: UnsafeMutablePointer<UInt64>) {
         self.tree = tree
@@ -224,6 +225,9 @@ struct TreeCursor {
             let next = order == .ascending ? taken + 1 : taken - 1
             if next >= 0, next < page.nodeCount {
                 path[level - 1] = number << 16 | UInt64(next)
+                if level == tree.record.depth - 1 {
+                    try ahead.come(to: next, on: page, order, in: tree.pages)
+                }
                 let found = try descend(
                     page.node(next).child, level: level + 1,
                     to: order == .ascending ? .first : .last)

@@ -60,6 +60,20 @@ extension KeyPath where Root: ManagedObject {
         Condition(.references(ModelKeyPath(keyPath: self), Array(ids)))
     }
 
+    /// Relationships that lead to an object which a request would find:
+    /// `(\Employee.department).isIn(FetchRequest<Department>(where: \.name == "R&D"))`.
+    ///
+    /// Nothing is fetched for it: the condition of the request is one on the object at the end of the
+    /// relationship, and the cheaper side is looked at first.
+    ///
+    /// - Parameter request: A request for objects of the relationship's entity, without a limit and an offset.
+    ///   A request that breaks this is refused when it is executed.
+    public func isIn<Destination: ManagedObject>(
+        _ request: FetchRequest<Destination>
+    ) -> Condition<Root> where Value == Destination? {
+        Condition(.found(ModelKeyPath(keyPath: self), InnerRequest(request)))
+    }
+
     /// To-many relationships with a certain member: `(\Department.employees).contains(ada)`.
     public func contains<Member: ManagedObject>(
         _ member: Member

@@ -24,6 +24,7 @@ public struct Condition<Object: ManagedObject>: Sendable {
         case reference(ModelKeyPath, FilterOperator, ManagedObjectID?)
         case references(ModelKeyPath, [ManagedObjectID])
         case member(ModelKeyPath, ManagedObjectID)
+        case found(ModelKeyPath, InnerRequest)
         case and(Form, Form)
         case or(Form, Form)
         case not(Form)
@@ -104,6 +105,9 @@ public struct Condition<Object: ManagedObject>: Sendable {
             return .quantified(
                 .any, path,
                 .comparison(FilterComparison(.object, .equal, .constant(target.value(of: id)))))
+        case .found(let keyPath, let request):
+            let path = try entity.filterPath(keyPath, in: schema)
+            return .quantified(.any, path, try request.filter(atEndOf: path, for: target))
         case .and(let left, let right):
             return .and([
                 try filter(left, entity, target), try filter(right, entity, target),
@@ -140,7 +144,7 @@ extension Condition {
                 || holds(right, object, entity, target, source)
         case .not(let condition):
             return try !holds(condition, object, entity, target, source)
-        case .text, .comparison, .membership, .reference, .references, .member:
+        case .text, .comparison, .membership, .reference, .references, .member, .found:
             return try filter(form, entity, target).matches(object.graphID.object, in: source)
         }
     }

@@ -14,6 +14,8 @@ enum Lowered {
     case values([Value])
     /// The objects at the end of a path, and their entity.
     case path(FilterPath, GraphEntity)
+    /// Those objects at the end of a path that meet a condition, and their entity.
+    case members(FilterPath, Filter, GraphEntity)
     /// A composite attribute of the object at the end of a path, and what is in it.
     case composite(FilterPath, GraphEntity, [CompositeElementPath])
     /// Nil, where a comparison expects a value.
@@ -82,18 +84,18 @@ extension Predicate {
         for id in repeat (each variable).key { ids.append(id) }
         var scope = LoweringScope(target)
         for id in ids { scope = scope.binding(id, to: FilterPath(), entity) }
-        return try filter(of: expression, scope)
+        return try loweredFilter(of: expression, scope)
     }
 }
 
-private func lower(_ expression: Any, _ scope: LoweringScope) throws -> Lowered {
+func lower(_ expression: Any, _ scope: LoweringScope) throws -> Lowered {
     guard let lowerable = expression as? any LowerableExpression else {
         throw NotLowerable(expression: String(describing: type(of: expression)))
     }
     return try lowerable.lowered(scope)
 }
 
-private func filter(of expression: Any, _ scope: LoweringScope) throws -> Filter {
+func loweredFilter(of expression: Any, _ scope: LoweringScope) throws -> Filter {
     switch try lower(expression, scope) {
     case .filter(let filter):
         return filter
@@ -105,7 +107,7 @@ private func filter(of expression: Any, _ scope: LoweringScope) throws -> Filter
     }
 }
 
-private func value(of expression: Any, _ scope: LoweringScope) throws -> FilterExpression {
+func loweredValue(of expression: Any, _ scope: LoweringScope) throws -> FilterExpression {
     switch try lower(expression, scope) {
     case .expression(let value): return value
     case .null: return .constant(.null)
@@ -119,7 +121,8 @@ private func compare(
 ) throws -> Lowered {
     .filter(
         .comparison(
-            FilterComparison(try value(of: left, scope), `operator`, try value(of: right, scope))))
+            FilterComparison(
+                try loweredValue(of: left, scope), `operator`, try loweredValue(of: right, scope))))
 }
 
 extension PredicateExpressions.Variable: LowerableExpression {
@@ -158,6 +161,10 @@ extension PredicateExpressions.KeyPath: LowerableExpression {
         let entity: GraphEntity
         switch try lower(root, scope) {
         case .path(let objects, let destination): (path, entity) = (objects, destination)
+        case .members(let path, let condition, _):
+            return try Self.lowered(kind, of: path, where: condition, "\(keyPath)")
+        case .expression(let text) where Root.Output.self == String.self:
+            return try Self.lowered(kind, of: text, "\(keyPath)")
         case .composite(let path, let entity, let elements):
             guard
                 let meaning = KeyPathProbe.meaning(
@@ -177,6 +184,33 @@ extension PredicateExpressions.KeyPath: LowerableExpression {
         }
         return try entity.lowered(
             entity.meaning(of: keyPath), after: path, "\(keyPath)", scope)
+    }
+
+    /// How many of the members there are, or whether there is none.
+    private static func lowered(
+        _ kind: PredicateExpressions.KeyPath<Root, Output>.CommonKeyPathKind?,
+        of path: FilterPath, where condition: Filter, _ expression: String
+    ) throws -> Lowered {
+        switch kind {
+        case .collectionCount:
+            return .expression(.subquery(FilterSubquery(path, where: condition, .count)))
+        case .collectionIsEmpty: return .filter(.quantified(.none, path, condition))
+        default: throw NotLowerable(expression: expression)
+        }
+    }
+
+    /// How long a text is, or whether it is empty.
+    private static func lowered(
+        _ kind: PredicateExpressions.KeyPath<Root, Output>.CommonKeyPathKind?,
+        of text: FilterExpression, _ expression: String
+    ) throws -> Lowered {
+        switch kind {
+        case .collectionCount: return .expression(.computed(.length, [text]))
+        case .collectionIsEmpty:
+            return .filter(
+                .comparison(FilterComparison(text, .equal, .constant(.string("")))))
+        default: throw NotLowerable(expression: expression)
+        }
     }
 }
 
@@ -245,19 +279,19 @@ extension PredicateExpressions.Comparison: LowerableExpression {
 
 extension PredicateExpressions.Conjunction: LowerableExpression {
     func lowered(_ scope: LoweringScope) throws -> Lowered {
-        .filter(.and([try filter(of: lhs, scope), try filter(of: rhs, scope)]))
+        .filter(.and([try loweredFilter(of: lhs, scope), try loweredFilter(of: rhs, scope)]))
     }
 }
 
 extension PredicateExpressions.Disjunction: LowerableExpression {
     func lowered(_ scope: LoweringScope) throws -> Lowered {
-        .filter(.or([try filter(of: lhs, scope), try filter(of: rhs, scope)]))
+        .filter(.or([try loweredFilter(of: lhs, scope), try loweredFilter(of: rhs, scope)]))
     }
 }
 
 extension PredicateExpressions.Negation: LowerableExpression {
     func lowered(_ scope: LoweringScope) throws -> Lowered {
-        .filter(.not(try filter(of: wrapped, scope)))
+        .filter(.not(try loweredFilter(of: wrapped, scope)))
     }
 }
 
@@ -275,7 +309,7 @@ extension PredicateExpressions.CollectionContainsCollection: LowerableExpression
 
 extension PredicateExpressions.SequenceContains: LowerableExpression {
     func lowered(_ scope: LoweringScope) throws -> Lowered {
-        let sought = try value(of: element, scope)
+        let sought = try loweredValue(of: element, scope)
         switch try lower(sequence, scope) {
         case .values(let values):
             return .filter(.membership(sought, FilterValues(values), []))
@@ -306,9 +340,16 @@ private func quantify(
     _ quantifier: FilterQuantifier, _ sequence: Any, _ variable: PredicateExpressions.VariableID,
     _ test: Any, _ scope: LoweringScope
 ) throws -> Filter {
-    guard case .path(let path, let entity) = try lower(sequence, scope), path.isToMany else {
-        throw NotLowerable(expression: String(describing: type(of: sequence)))
+    switch try lower(sequence, scope) {
+    case .path(let path, let entity) where path.isToMany:
+        return .quantified(
+            quantifier, path, try loweredFilter(of: test, scope.entering(variable, entity)))
+    case .members(let path, let condition, let entity):
+        let inner = try loweredFilter(of: test, scope.entering(variable, entity))
+        // All that meet the first condition meet the second: each fails the first or meets the second.
+        return .quantified(
+            quantifier, path,
+            quantifier == .all ? .or([.not(condition), inner]) : .and([condition, inner]))
+    default: throw NotLowerable(expression: String(describing: type(of: sequence)))
     }
-    return .quantified(
-        quantifier, path, try filter(of: test, scope.entering(variable, entity)))
 }

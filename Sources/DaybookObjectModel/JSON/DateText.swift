@@ -39,6 +39,33 @@ package enum DateText {
                 seconds: seconds - referenceSeconds, fraction: fraction))
     }
 
+    /// The parts of a date in UTC.
+    struct Parts {
+        let year: Int64
+        /// From 1.
+        let month: Int64
+        /// Of the month, from 1.
+        let day: Int64
+        /// Of the day, from 0.
+        let second: Int64
+        /// From 1, which is Sunday.
+        let weekday: Int64
+    }
+
+    /// The parts of a date; nil beyond ``secondsMaximum``, which no calendar reaches.
+    static func parts(of date: Date) -> Parts? {
+        let seconds = date.timeIntervalSinceReferenceDate
+        guard abs(seconds) <= secondsMaximum else { return nil }
+        let whole = Int64(seconds.rounded(.down)) + referenceSeconds
+        let days = whole.quotientDown(86_400)
+        let (year, month, day) = civil(days: days)
+        // The first of January 1970 was a Thursday.
+        let sinceSunday = days + 4
+        return Parts(
+            year: year, month: month, day: day, second: whole - days * 86_400,
+            weekday: sinceSunday - 7 * sinceSunday.quotientDown(7) + 1)
+    }
+
     // MARK: - Microseconds
 
     /// The time of an entry, as in `2011-12-15T00:00:00Z`.

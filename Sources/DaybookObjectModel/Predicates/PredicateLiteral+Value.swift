@@ -35,7 +35,7 @@ extension PredicateLiteral {
         }
     }
 
-    private var description: String {
+    var description: String {
         switch self {
         case .null: "nil"
         case .bool(let value): value ? "TRUE" : "FALSE"
@@ -45,7 +45,8 @@ extension PredicateLiteral {
         }
     }
 
-    private var text: String? {
+    /// The text, if it is one.
+    var text: String? {
         switch self {
         case .text(let text), .value(.string(let text)): text
         default: nil

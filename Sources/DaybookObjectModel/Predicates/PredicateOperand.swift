@@ -8,9 +8,14 @@ struct PredicatePath {
     var text: String
     /// The composite attribute whose element is to follow.
     var composite: String?
+    /// The members of which the path is one from each, in a subquery.
+    var members: PredicateMembers?
 
     var expression: FilterExpression {
-        aggregate.map { .aggregate($0, path) } ?? .path(path)
+        guard let aggregate else { return .path(path) }
+        guard let members else { return .aggregate(aggregate, path) }
+        return .subquery(
+            FilterSubquery(members.path, where: members.condition, aggregate, of: path))
     }
 
     /// Whether a condition on it needs a quantifier.
@@ -32,6 +37,20 @@ struct PredicatePath {
             return entity.map { .object($0, text) } ?? .unknown
         }
     }
+}
+
+/// Some of the objects at the end of a path.
+struct PredicateMembers {
+    let path: FilterPath
+    let condition: Filter
+}
+
+/// A value that is worked out.
+struct PredicateComputation {
+    var expression: FilterExpression
+    var type: PredicateType
+    /// As it may be said in a message.
+    var text: String
 }
 
 /// The type of the other side of a constant.
@@ -56,6 +75,7 @@ struct PredicateOperand {
         case literal(PredicateLiteral)
         case path(PredicatePath)
         case list([PredicateOperand], coded: Value?)
+        case computation(PredicateComputation)
     }
 
     var kind: Kind
@@ -66,7 +86,18 @@ struct PredicateOperand {
     }
 
     var type: PredicateType {
-        path?.type ?? .unknown
+        if case .computation(let computation) = kind { return computation.type }
+        return path?.type ?? .unknown
+    }
+
+    /// The operand in a message.
+    var text: String {
+        switch kind {
+        case .literal(let literal): literal.description
+        case .path(let path): path.text
+        case .list: "a list"
+        case .computation(let computation): computation.text
+        }
     }
 
     /// The operand as an expression, with a constant converted to `type`.
@@ -77,6 +108,7 @@ struct PredicateOperand {
         case .literal(let literal):
             return .constant(try literal.value(for: type, with: names, at: column))
         case .path(let path): return path.expression
+        case .computation(let computation): return computation.expression
         case .list(_, let coded):
             if let coded, case .attribute(.codable, _) = type { return .constant(coded.normalized) }
             throw QueryError("A list can stand only after IN and BETWEEN.", at: column)

@@ -51,10 +51,16 @@ extension PredicateParser {
         guard accept(symbol: "[") else { return [] }
         let token = current
         guard case .word(let letters, _) = token.kind, !letters.isEmpty,
-            letters.allSatisfy({ "cdCD".contains($0) })
+            letters.allSatisfy({ "cdnCDN".contains($0) })
         else {
             throw QueryError(
-                "[c], [d] or [cd] was expected, not \(token.description).", at: token.column)
+                "[c], [d], [cd] or [n] was expected, not \(token.description)"
+                    + token.languageRemark, at: token.column)
+        }
+        if letters.lowercased().contains("n"), letters.count > 1 {
+            throw QueryError(
+                "[n] compares texts as they are, and \(token.description) asks for something else "
+                    + "too.", at: token.column)
         }
         advance()
         guard accept(symbol: "]") else {
@@ -110,8 +116,7 @@ extension PredicateParser {
             return .comparison(FilterComparison(expression, `operator`, other, options))
         }
         return path.quantified(quantifier) { expression, depth in
-            .comparison(
-                FilterComparison(expression, `operator`, other.fromInside(depth), options))
+            FilterComparison(expression, `operator`, other.fromInside(depth), options).asFilter
         }
     }
 
@@ -191,7 +196,7 @@ extension PredicateParser {
     }
 
     /// Checks that a to-many path has a quantifier.
-    private func check(
+    func check(
         _ operand: PredicateOperand, _ quantifier: FilterQuantifier?
     ) throws(QueryError) {
         guard let path = operand.path, path.isToMany, quantifier == nil else { return }
@@ -265,6 +270,15 @@ extension PredicatePath {
 }
 
 extension PredicateToken {
+    /// Why the rules of a language are no option.
+    fileprivate var languageRemark: String {
+        guard case .word(let letters, _) = kind, letters.lowercased().contains("l") else {
+            return "."
+        }
+        return ": the rules of the user's language, [l], would have a store answer differently on "
+            + "another machine."
+    }
+
     fileprivate var operatorSuggestion: String {
         guard case .word(let word, isEscaped: false) = kind else { return "." }
         let names = FilterOperator.allCases.filter(\.isTextual).map(\.rawValue)

@@ -3,6 +3,21 @@ extension PredicateParser {
     mutating func path() throws(QueryError) -> PredicateOperand {
         let column = current.column
         var found = try start()
+        try follow(&found)
+        return try whole(found, at: column)
+    }
+
+    /// The path, if nothing is missing.
+    func whole(
+        _ found: PredicatePath, at column: Int
+    ) throws(QueryError) -> PredicateOperand {
+        try found.checkComposite(at: column)
+        try found.checkAggregate(at: column)
+        return PredicateOperand(kind: .path(found), column: column)
+    }
+
+    /// The names and the aggregate behind the beginning of a path.
+    mutating func follow(_ found: inout PredicatePath) throws(QueryError) {
         while accept(symbol: ".") {
             let token = current
             switch token.kind {
@@ -23,16 +38,25 @@ extension PredicateParser {
                     at: token.column)
             }
         }
-        try found.checkComposite(at: column)
-        try found.checkAggregate(at: column)
-        return PredicateOperand(kind: .path(found), column: column)
+        // `members[SIZE]` is their number.
+        let column = current.column
+        guard found.isToMany, accept(symbol: "[") else { return }
+        guard accept(keyword: "SIZE"), accept(symbol: "]") else {
+            throw QueryError(
+                "Only [SIZE] can follow a path to many objects, not \(current.description).",
+                at: current.column)
+        }
+        try found.append(aggregate: FilterAggregate.count.rawValue, at: column)
     }
 
     private mutating func start() throws(QueryError) -> PredicatePath {
         let token = current
         advance()
+        // Names are about the object at hand; in a subquery, which names its members, about the one outside.
+        let own = scopes.lastIndex { $0.variable == nil } ?? 0
         var found = PredicatePath(
-            path: FilterPath(), aggregate: nil, entity: scopes.last, text: "SELF")
+            path: FilterPath([], scope: scopes.count - 1 - own), aggregate: nil,
+            entity: scopes[own].entity, text: "SELF")
         switch token.kind {
         case .outer(let depth):
             guard depth < scopes.count else {
@@ -41,8 +65,17 @@ extension PredicateParser {
                     "'$\(depth)' can stand only inside \(enclosure).", at: token.column)
             }
             found.path.scope = depth
-            found.entity = scopes[scopes.count - 1 - depth]
+            found.entity = scopes[scopes.count - 1 - depth].entity
             found.text = "$\(depth)"
+        case .variable(let name):
+            guard let index = scopes.lastIndex(where: { $0.variable == name }) else {
+                throw QueryError(
+                    "Variables are not known here; write '%@' and hand over the value.",
+                    at: token.column)
+            }
+            found.path.scope = scopes.count - 1 - index
+            found.entity = scopes[index].entity
+            found.text = "$\(name)"
         case .nameArgument:
             for name in try names(at: token.column) {
                 try found.append(name, schema, at: token.column)
@@ -99,7 +132,7 @@ extension PredicatePath {
                     + ".", at: column)
         }
         try checkComposite(at: column)
-        guard self.aggregate == nil, path.isToMany else {
+        guard self.aggregate == nil, path.isToMany || members != nil else {
             throw QueryError(
                 "'@\(name)' needs one path through a to-many relationship before it.", at: column)
         }

@@ -38,7 +38,7 @@ extension Filter {
         predicateArguments: [PredicateArgument]
     ) throws(QueryError) {
         var parser = PredicateParser(
-            tokens: try PredicateLexer.tokens(of: text), names: names, scopes: [entity],
+            tokens: try PredicateLexer.tokens(of: text), names: names, about: entity,
             arguments: predicateArguments)
         self = try parser.predicate()
     }
@@ -53,6 +53,13 @@ package enum PredicateArgument: Sendable, Hashable {
     case list([Value], coded: Value? = nil)
 }
 
+/// An object that names in a predicate may be about.
+struct PredicateScope {
+    let entity: SchemaEntity
+    /// The name of a subquery's member, whose properties are named after it: `$x.name`.
+    var variable: String?
+}
+
 /// Reads predicates by recursive descent; each method reads the construct that it is named after.
 struct PredicateParser {
     /// Deeper than real nesting, and shallow enough for the stack.
@@ -60,20 +67,22 @@ struct PredicateParser {
 
     let tokens: [PredicateToken]
     let names: PredicateNames
-    /// The entities of the current object (last) and of the outer ones.
-    var scopes: [SchemaEntity]
+    /// The current object (last) and the outer ones.
+    var scopes: [PredicateScope]
     var arguments: [PredicateArgument]
     var index = 0
     private var depth = 0
     private var nextArgument = 0
+    /// The number of values that are worked out.
+    var computations = 0
 
     init(
-        tokens: [PredicateToken], names: PredicateNames, scopes: [SchemaEntity],
+        tokens: [PredicateToken], names: PredicateNames, about entity: SchemaEntity,
         arguments: [PredicateArgument]
     ) {
         self.tokens = tokens
         self.names = names
-        self.scopes = scopes
+        scopes = [PredicateScope(entity: entity)]
         self.arguments = arguments
     }
 
@@ -104,10 +113,9 @@ struct PredicateParser {
         return filter
     }
 
-    private mutating func disjunction() throws(QueryError) -> Filter {
-        depth += 1
-        defer { depth -= 1 }
-        try checkDepth()
+    mutating func disjunction() throws(QueryError) -> Filter {
+        try enter()
+        defer { leave() }
         var filters = [try conjunction()]
         while accept(symbol: "||") || accept(keyword: "OR") { filters.append(try conjunction()) }
         return filters.count == 1 ? filters[0] : .or(filters)
@@ -121,13 +129,14 @@ struct PredicateParser {
 
     private mutating func negation() throws(QueryError) -> Filter {
         guard accept(symbol: "!") || accept(keyword: "NOT") else { return try primary() }
-        depth += 1
-        defer { depth -= 1 }
-        try checkDepth()
+        try enter()
+        defer { leave() }
         return .not(try negation())
     }
 
-    private func checkDepth() throws(QueryError) {
+    /// Begins a construct that may contain its like.
+    mutating func enter() throws(QueryError) {
+        depth += 1
         guard depth <= Self.depthMaximum else {
             throw QueryError(
                 "The predicate is nested deeper than \(Self.depthMaximum) levels.",
@@ -135,8 +144,13 @@ struct PredicateParser {
         }
     }
 
+    mutating func leave() { depth -= 1 }
+
     private mutating func primary() throws(QueryError) -> Filter {
-        if accept(symbol: "(") { return try closed(try disjunction()) }
+        if current.kind == .symbol("("), !isValueInParentheses {
+            advance()
+            return try closed(try disjunction())
+        }
         if accept(keyword: "TRUEPREDICATE") { return .constant(true) }
         if accept(keyword: "FALSEPREDICATE") { return .constant(false) }
         for (keyword, quantifier) in Self.quantifiers where accept(keyword: keyword) {
@@ -149,17 +163,30 @@ struct PredicateParser {
         ("ANY", .any), ("SOME", .any), ("ALL", .all), ("NONE", .none),
     ]
 
-    private mutating func closed(_ filter: Filter) throws(QueryError) -> Filter {
+    /// Whether the parentheses that begin here are about a value: what follows them compares or computes.
+    private var isValueInParentheses: Bool {
+        var open = 0
+        for (place, token) in tokens[index...].enumerated() {
+            if token.kind == .symbol("(") { open += 1 }
+            if token.kind == .symbol(")") { open -= 1 }
+            guard open == 0 else { continue }
+            return tokens[min(index + place + 1, tokens.count - 1)].followsValue
+        }
+        return false
+    }
+
+    mutating func closed<Part>(_ part: Part) throws(QueryError) -> Part {
         guard accept(symbol: ")") else {
             throw QueryError("')' was expected, not \(current.description).", at: current.column)
         }
-        return filter
+        return part
     }
 
     private mutating func quantified(
         _ quantifier: FilterQuantifier
     ) throws(QueryError) -> Filter {
-        let left = try operand()
+        // Parentheses behind the path hold a condition, not arguments.
+        let left = current.beginsPath ? try path() : try operand()
         guard let path = left.path, path.isToMany else {
             throw QueryError(
                 "\(quantifier.rawValue) needs a path through a to-many relationship.",
@@ -172,77 +199,13 @@ struct PredicateParser {
                 at: current.column)
         }
         advance()
-        scopes.append(destination)
+        scopes.append(PredicateScope(entity: destination))
         let filter = try closed(try disjunction())
         scopes.removeLast()
         return .quantified(quantifier, path.path, filter)
     }
 
-    // MARK: - Operands
-
-    mutating func operand() throws(QueryError) -> PredicateOperand {
-        let token = current
-        switch token.kind {
-        case .number(let text): return literal(.number(text))
-        case .text(let text): return literal(.text(text))
-        case .argument:
-            advance()
-            switch try argument(at: token.column) {
-            case .value(let value):
-                return PredicateOperand(kind: .literal(.value(value)), column: token.column)
-            case .list(let values, let coded):
-                let operands = values.map {
-                    PredicateOperand(kind: .literal(.value($0)), column: token.column)
-                }
-                return PredicateOperand(
-                    kind: .list(operands, coded: coded), column: token.column)
-            }
-        case .symbol("{"):
-            depth += 1
-            defer { depth -= 1 }
-            try checkDepth()
-            advance()
-            return try list(closedBy: "}", token.column)
-        case .word(let word, isEscaped: false):
-            switch word.uppercased() {
-            case "NIL", "NULL": return literal(.null)
-            case "TRUE", "YES": return literal(.bool(true))
-            case "FALSE", "NO": return literal(.bool(false))
-            case "SUBQUERY", "CAST", "FUNCTION", "TERNARY":
-                throw QueryError(
-                    "'\(word)' is not supported; a condition on members is written "
-                        + "ANY members (condition).", at: token.column)
-            default: return try path()
-            }
-        case .word, .nameArgument, .outer: return try path()
-        default:
-            throw QueryError(
-                "A property or a constant was expected, not \(token.description).",
-                at: token.column)
-        }
-    }
-
-    mutating func list(
-        closedBy symbol: String, _ column: Int
-    ) throws(QueryError) -> PredicateOperand {
-        var operands: [PredicateOperand] = []
-        while current.kind != .symbol(symbol) {
-            operands.append(try operand())
-            guard accept(symbol: ",") || current.kind == .symbol(symbol) else {
-                throw QueryError(
-                    "',' or '\(symbol)' was expected, not \(current.description).",
-                    at: current.column)
-            }
-        }
-        advance()
-        return PredicateOperand(kind: .list(operands, coded: nil), column: column)
-    }
-
-    private mutating func literal(_ literal: PredicateLiteral) -> PredicateOperand {
-        let column = current.column
-        advance()
-        return PredicateOperand(kind: .literal(literal), column: column)
-    }
+    // MARK: - Words
 
     mutating func argument(at column: Int) throws(QueryError) -> PredicateArgument {
         guard nextArgument < arguments.count else {
@@ -252,8 +215,6 @@ struct PredicateParser {
         nextArgument += 1
         return arguments[nextArgument - 1]
     }
-
-    // MARK: - Words
 
     mutating func accept(symbol: String) -> Bool {
         guard current.kind == .symbol(symbol) else { return false }
@@ -275,6 +236,29 @@ extension PredicateToken {
         "CONTAINS", "BEGINSWITH", "ENDSWITH", "TRUE", "FALSE", "YES", "NO", "NIL", "NULL", "SELF",
         "TRUEPREDICATE", "FALSEPREDICATE", "SUBQUERY", "CAST", "FUNCTION", "TERNARY",
     ]
+
+    fileprivate var beginsPath: Bool {
+        if case .word(let word, isEscaped: false) = kind {
+            return !Self.keywords.contains(word.uppercased()) || isKeyword("SELF")
+        }
+        return false
+    }
+
+    /// Whether it compares the value before it, or computes with it.
+    fileprivate var followsValue: Bool {
+        switch kind {
+        case .symbol(let symbol):
+            ["==", "=<", "=>", "=", "!=", "<>", "<=", ">=", "<", ">", "+", "-", "*", "**", "/"]
+                .contains(symbol)
+        case .word(let word, isEscaped: false):
+            ["NOT", "IN", "BETWEEN"].contains(word.uppercased())
+                || FilterOperator.allCases.contains {
+                    $0.isTextual && $0.rawValue == word.uppercased()
+                }
+        // Behind a value a sign belongs to the number: see the lexer.
+        default: false
+        }
+    }
 
     func isKeyword(_ keyword: String) -> Bool {
         guard case .word(let word, isEscaped: false) = kind else { return false }

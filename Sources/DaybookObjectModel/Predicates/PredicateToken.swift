@@ -15,6 +15,8 @@ struct PredicateToken {
         case aggregate(String)
         /// `$1`: the object outside of one quantifier.
         case outer(Int)
+        /// `$x`: the member that a subquery names so.
+        case variable(String)
         /// Operators and brackets.
         case symbol(String)
         /// The end of the predicate.
@@ -34,8 +36,23 @@ struct PredicateToken {
         case .nameArgument: "'%K'"
         case .aggregate(let name): "'@\(name)'"
         case .outer(let depth): "'$\(depth)'"
+        case .variable(let name): "'$\(name)'"
         case .symbol(let symbol): "'\(symbol)'"
         case .end: "the end"
+        }
+    }
+}
+
+extension PredicateToken {
+    /// Whether a value may end with it.
+    fileprivate var endsValue: Bool {
+        switch kind {
+        case .word(let word, isEscaped: false):
+            !Self.keywords.contains(word.uppercased())
+                || ["SELF", "SIZE"].contains(word.uppercased())
+        case .word, .number, .text, .argument, .nameArgument, .outer, .variable, .aggregate: true
+        case .symbol(let symbol): [")", "]", "}"].contains(symbol)
+        case .end: false
         }
     }
 }
@@ -44,7 +61,7 @@ struct PredicateToken {
 struct PredicateLexer {
     private static let symbols = [
         "==", "=<", "=>", "=", "!=", "<>", "<=", ">=", "<", ">", "&&", "||", "!", "(", ")", "{",
-        "}", "[", "]", ",", ".",
+        "}", "[", "]", ",", ".", "+", "-", "**", "*", "/", ":",
     ]
 
     private let characters: [Character]
@@ -66,7 +83,7 @@ struct PredicateLexer {
     static func tokens(of text: String) throws(QueryError) -> [PredicateToken] {
         var lexer = PredicateLexer(text)
         var tokens: [PredicateToken] = []
-        while let token = try lexer.next() { tokens.append(token) }
+        while let token = try lexer.next(after: tokens.last) { tokens.append(token) }
         tokens.append(PredicateToken(kind: .end, column: lexer.characters.count + 1))
         return tokens
     }
@@ -75,20 +92,23 @@ struct PredicateLexer {
         index < characters.count ? characters[index] : nil
     }
 
-    private mutating func next() throws(QueryError) -> PredicateToken? {
+    private mutating func next(
+        after last: PredicateToken?
+    ) throws(QueryError) -> PredicateToken? {
         while current?.isWhitespace == true { index += 1 }
         guard let first = current else { return nil }
         let column = index + 1
-        return PredicateToken(kind: try kind(startingWith: first, column), column: column)
+        // Behind a value a minus sign subtracts: `age -1`.
+        let isSign = first == "-" && last?.endsValue != true
+        return PredicateToken(kind: try kind(startingWith: first, isSign, column), column: column)
     }
 
     private mutating func kind(
-        startingWith first: Character, _ column: Int
+        startingWith first: Character, _ isSign: Bool, _ column: Int
     ) throws(QueryError) -> PredicateToken.Kind {
         if first.startsName { return .word(name(), isEscaped: false) }
         if first.isDigit
-            || (first == "-" && index + 1 < characters.count
-                && characters[index + 1].isDigit)
+            || (isSign && index + 1 < characters.count && characters[index + 1].isDigit)
         {
             return .number(try number(column))
         }
@@ -108,10 +128,10 @@ struct PredicateLexer {
             return .aggregate(name())
         case "$":
             index += 1
+            if current?.startsName == true { return .variable(name()) }
             let digits = digits()
             guard let depth = Int(digits), depth > 0 else {
-                throw QueryError(
-                    "Variables are not known here; write '%@' and hand over the value.", at: column)
+                throw QueryError("A number or a name must follow '$'.", at: column)
             }
             return .outer(depth)
         case "%":

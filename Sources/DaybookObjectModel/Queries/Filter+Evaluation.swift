@@ -42,7 +42,7 @@ extension Filter {
         try matches(FilterScope(object: object), source)
     }
 
-    private func matches<Source: FilterSource & ~Copyable>(
+    fileprivate func matches<Source: FilterSource & ~Copyable>(
         _ scope: FilterScope, _ source: borrowing Source
     ) throws -> Bool {
         switch self {
@@ -147,12 +147,36 @@ extension FilterExpression {
         _ scope: FilterScope, _ source: borrowing Source
     ) throws -> Value {
         switch self {
-        case .constant(let value): value
-        case .path(let path): try path.value(scope, source)
-        case .aggregate(.count, let path): .int(Int64(try path.count(scope, source)))
+        case .constant(let value): return value
+        case .path(let path): return try path.value(scope, source)
+        case .aggregate(.count, let path): return .int(Int64(try path.count(scope, source)))
         case .aggregate(let aggregate, let path):
-            aggregate.value(of: try path.values(scope, source))
+            return aggregate.value(of: try path.values(scope, source))
+        case .subquery(let subquery): return try subquery.value(scope, source)
+        case .function(let function, let arguments):
+            var values: [Value] = []
+            for argument in arguments { values.append(try argument.value(scope, source)) }
+            return function.value(of: values)
+        case .cast(let value, let type): return try value.value(scope, source).cast(to: type)
+        case .conditional(let condition, let first, let second):
+            let isFirst = try condition.matches(scope, source)
+            return try (isFirst ? first : second).value(scope, source)
         }
+    }
+}
+
+extension FilterSubquery {
+    fileprivate func value<Source: FilterSource & ~Copyable>(
+        _ scope: FilterScope, _ source: borrowing Source
+    ) throws -> Value {
+        let outer = FilterOuterScope(scope)
+        var found: [Value] = []
+        for member in try members.objects(scope, source) {
+            let scope = FilterScope(object: member, outer: outer)
+            guard try condition.matches(scope, source) else { continue }
+            found += try values.values(scope, source)
+        }
+        return aggregate.value(of: found)
     }
 }
 

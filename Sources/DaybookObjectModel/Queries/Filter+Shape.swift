@@ -82,37 +82,25 @@ extension Filter {
     }
 
     /// Whether a part is about an object of an outer scope.
-    private var looksOutward: Bool { looksOutward(from: 0) }
+    private var looksOutward: Bool { uses.contains(where: \.looksOutward) }
 
-    private func looksOutward(from depth: Int) -> Bool {
-        switch self {
-        case .constant: false
-        case .comparison(let comparison):
-            comparison.left.scope > depth || comparison.right.scope > depth
-        case .between(let value, let lower, let upper):
-            [value, lower, upper].contains { $0.scope > depth }
-        case .membership(let value, _, _): value.scope > depth
-        case .and(let conditions), .or(let conditions):
-            conditions.contains { $0.looksOutward(from: depth) }
-        case .not(let condition): condition.looksOutward(from: depth)
-        case .quantified(_, let path, let condition):
-            path.scope > depth || condition.looksOutward(from: depth + 1)
+    /// The properties that the condition looks at, each once; nil when it looks beyond the object's own values.
+    package var ownProperties: [PropertyNumber]? {
+        guard !crossesRelationships, !looksOutward else { return nil }
+        var numbers: [PropertyNumber] = []
+        for use in uses {
+            for step in use.path.steps where !numbers.contains(step.number) {
+                numbers.append(step.number)
+            }
         }
+        return numbers
     }
 
     /// Whether the condition depends on objects other than the one at hand.
     package var crossesRelationships: Bool {
-        switch self {
-        case .constant: false
-        case .comparison(let comparison):
-            comparison.left.crossesRelationships || comparison.right.crossesRelationships
-        case .between(let value, let lower, let upper):
-            [value, lower, upper].contains(where: \.crossesRelationships)
-        case .membership(let value, _, _): value.crossesRelationships
-        case .and(let conditions), .or(let conditions):
-            conditions.contains(where: \.crossesRelationships)
-        case .not(let condition): condition.crossesRelationships
-        case .quantified: true
+        uses.contains { use in
+            use.kind == .members || use.path.steps.count > 1
+                || use.path.steps.contains { $0.slot == nil }
         }
     }
 }
@@ -126,51 +114,33 @@ extension FilterComparison {
         return FilterComparison(right, mirrored, left, options)
     }
 
+    /// The comparison as a filter. One that asks whether a subquery has members is ANY or NONE of them, which
+    /// stops at the first.
+    package var asFilter: Filter {
+        guard case .subquery(let subquery) = left, subquery.aggregate == .count,
+            subquery.values.steps.isEmpty, case .constant(.int(let number)) = right
+        else { return .comparison(self) }
+        switch (`operator`, number) {
+        case (.greater, 0), (.greaterOrEqual, 1), (.notEqual, 0):
+            return .quantified(.any, subquery.members, subquery.condition)
+        case (.equal, 0), (.less, 1), (.lessOrEqual, 0):
+            return .quantified(.none, subquery.members, subquery.condition)
+        default: return .comparison(self)
+        }
+    }
+
     /// The comparison of the same two sides for equality.
     package var asEquality: FilterComparison {
         FilterComparison(left, .equal, right, options)
     }
 }
 
-extension FilterExpression {
-    /// Where its path starts; 0 for a constant.
-    fileprivate var scope: Int {
-        switch self {
-        case .constant: 0
-        case .path(let path), .aggregate(_, let path): path.scope
-        }
-    }
-
-    fileprivate var crossesRelationships: Bool {
-        switch self {
-        case .constant: false
-        case .path(let path): path.steps.count > 1 || path.steps.contains { $0.slot == nil }
-        case .aggregate: true
-        }
-    }
-}
-
 extension Filter {
     /// All steps in the condition that lead to other objects, from whatever object they start.
     fileprivate var hops: [SchemaProperty] {
-        switch self {
-        case .constant: []
-        case .comparison(let comparison): [comparison.left, comparison.right].flatMap(\.hops)
-        case .between(let value, let lower, let upper): [value, lower, upper].flatMap(\.hops)
-        case .membership(let value, _, _): value.hops
-        case .and(let conditions), .or(let conditions): conditions.flatMap(\.hops)
-        case .not(let condition): condition.hops
-        // The condition is about the objects at the end of the path.
-        case .quantified(_, let path, let condition): path.steps + condition.hops
-        }
-    }
-}
-
-extension FilterExpression {
-    fileprivate var hops: [SchemaProperty] {
-        switch self {
-        case .constant: []
-        case .path(let path), .aggregate(_, let path): path.hops
+        uses.flatMap { use in
+            // The condition of a quantifier is about the objects at the end of its path.
+            use.kind == .members && use.path.steps.last?.end != nil ? use.path.steps : use.path.hops
         }
     }
 }

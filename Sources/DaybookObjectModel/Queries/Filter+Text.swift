@@ -10,6 +10,13 @@ extension Filter {
 /// Writes filters as predicates.
 private struct FilterPrinter {
     let schema: Schema
+    /// The current object (last) and the outer ones: the variable of a subquery's member, nil for others.
+    var variables: [String?] = [nil]
+
+    /// The printer inside of a quantifier, or of a subquery that names its members.
+    private func inside(naming variable: String? = nil) -> FilterPrinter {
+        FilterPrinter(schema: schema, variables: variables + [variable])
+    }
 
     func text(_ filter: Filter) -> String {
         switch filter {
@@ -41,7 +48,7 @@ private struct FilterPrinter {
         let head = "\(quantifier.rawValue) \(text(path))"
         guard let inner = filter.leadingPath, inner.scope == 0, !inner.isToMany,
             filter.othersAreOutside
-        else { return "\(head) (\(text(filter)))" }
+        else { return "\(head) (\(inside().text(filter)))" }
         let rest = inner.steps.isEmpty ? "" : ".\(text(inner, isContinuation: true))"
         return head + rest + condition(filter, outward: 1, withoutLeft: true)
     }
@@ -59,8 +66,11 @@ private struct FilterPrinter {
         }
         switch filter {
         case .comparison(let comparison):
-            return left(comparison.left) + " \(comparison.operator.rawValue)"
-                + "\(text(comparison.options)) \(right(comparison.right))"
+            let isTypeKnown = comparison.left.constant == nil || comparison.right.constant == nil
+            let other = comparison.right
+            return (isTypeKnown ? left(comparison.left) : argument(comparison.left))
+                + " \(comparison.operator.rawValue)\(text(comparison.options)) "
+                + (isTypeKnown ? right(other) : argument(other))
         case .between(let expression, let lower, let upper):
             return left(expression) + " BETWEEN {\(right(lower)), \(right(upper))}"
         case .membership(let expression, let values, let options):
@@ -85,22 +95,69 @@ private struct FilterPrinter {
             return text(path)
         case .aggregate(let aggregate, var path):
             path.scope -= outward
-            guard path.steps.last?.attribute != nil else {
-                return "\(text(path)).@\(aggregate.rawValue)"
+            return text(path, aggregate)
+        case .subquery(let subquery): return text(subquery)
+        case .function(let function, let arguments):
+            let texts = arguments.map(argument)
+            if function.precedence != nil {
+                return "(\(texts.joined(separator: " \(function.rawValue) ")))"
             }
-            let owner = FilterPath(Array(path.steps.dropLast()), scope: path.scope)
-            return "\(text(owner)).@\(aggregate.rawValue).\(path.steps.last?.name ?? "")"
+            return function == .negate
+                ? "(-\(texts.joined()))"
+                : "\(function.rawValue)(\(texts.joined(separator: ", ")))"
+        case .cast(let value, let type):
+            return "CAST(\(argument(value)), \(quoted(type.rawValue)))"
+        case .conditional(let condition, let first, let second):
+            return "TERNARY(\(text(condition)), \(argument(first)), \(argument(second)))"
         }
+    }
+
+    /// An expression whose type is not known from another.
+    private func argument(_ expression: FilterExpression) -> String {
+        guard let value = expression.constant, let type = value.typeToSay else {
+            return text(expression, outward: 0)
+        }
+        return "CAST(\(quoted(plain(value))), \(quoted(type.rawValue)))"
+    }
+
+    /// A value without quotation marks.
+    private func plain(_ value: Value) -> String {
+        switch value {
+        case .double(let number): number.nonFiniteName ?? number.description
+        case .decimal(let number): number.isNaN ? "NaN" : number.plainText
+        case .date(let date): DateText.text(date)
+        case .uuid(let uuid): uuid.uuidString
+        default: text(value)
+        }
+    }
+
+    private func text(_ subquery: FilterSubquery) -> String {
+        let variable = "m\(variables.count)"
+        let inside = inside(naming: variable)
+        let head =
+            "SUBQUERY(\(text(subquery.members)), $\(variable), \(inside.text(subquery.condition)))"
+        let rest = ["@\(subquery.aggregate.rawValue)"] + subquery.values.steps.map(\.name)
+        return ([head] + rest).joined(separator: ".")
+    }
+
+    private func text(_ path: FilterPath, _ aggregate: FilterAggregate) -> String {
+        guard path.steps.last?.attribute != nil else {
+            return "\(text(path)).@\(aggregate.rawValue)"
+        }
+        let owner = FilterPath(Array(path.steps.dropLast()), scope: path.scope)
+        return "\(text(owner)).@\(aggregate.rawValue).\(path.steps.last?.name ?? "")"
     }
 
     private func text(_ path: FilterPath, isContinuation: Bool = false) -> String {
         var names = path.steps.map(\.name)
-        if path.scope > 0 {
+        let index = variables.count - 1 - path.scope
+        if isContinuation { return names.joined(separator: ".") }
+        if variables.indices.contains(index), let variable = variables[index] {
+            names.insert("$\(variable)", at: 0)
+        } else if index != variables.lastIndex(of: nil) {
             names.insert("$\(path.scope)", at: 0)
         } else if let first = names.first {
-            if !isContinuation, PredicateToken.keywords.contains(first.uppercased()) {
-                names[0] = "#\(first)"
-            }
+            if PredicateToken.keywords.contains(first.uppercased()) { names[0] = "#\(first)" }
         } else {
             names = ["SELF"]
         }
@@ -159,6 +216,21 @@ extension FilterExpression {
         switch self {
         case .constant: true
         case .path(let path), .aggregate(_, let path): path.scope > 0
+        case .subquery, .function, .cast, .conditional: false
+        }
+    }
+}
+
+extension Value {
+    /// The type that has to be said where it is not known from elsewhere; nil for a value that is read back
+    /// as it is written.
+    fileprivate var typeToSay: AttributeType? {
+        switch self {
+        case .double(let number): number.isFinite ? nil : .double
+        case .decimal: .decimal
+        case .date: .date
+        case .uuid: .uuid
+        case .null, .bool, .int, .string, .data, .large, .object: nil
         }
     }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A path from an object along its properties.
 ///
 /// The properties are those of the entity the filter was made for. An object of a subentity has
@@ -54,6 +56,29 @@ package enum FilterAggregate: String, Sendable, Hashable, CaseIterable {
     case maximum = "max"
 }
 
+/// An aggregate of the values of those objects at the end of a path that meet a condition.
+package struct FilterSubquery: Sendable, Hashable {
+    /// The path to the members.
+    package var members: FilterPath
+    /// The condition, for which the member is the current object.
+    package var condition: Filter
+    /// The aggregate.
+    package var aggregate: FilterAggregate
+    /// The path from a member to its values; without steps, the member itself.
+    package var values: FilterPath
+
+    /// An aggregate of some members' values.
+    package init(
+        _ members: FilterPath, where condition: Filter, _ aggregate: FilterAggregate,
+        of values: FilterPath = FilterPath()
+    ) {
+        self.members = members
+        self.condition = condition
+        self.aggregate = aggregate
+        self.values = values
+    }
+}
+
 /// A part of a filter that has a value.
 package enum FilterExpression: Sendable, Hashable {
     /// A constant.
@@ -62,18 +87,17 @@ package enum FilterExpression: Sendable, Hashable {
     case path(FilterPath)
     /// An aggregate of all values at the end of a path through a to-many relationship.
     case aggregate(FilterAggregate, FilterPath)
+    /// An aggregate of some members' values.
+    indirect case subquery(FilterSubquery)
+    /// A function of values.
+    indirect case function(FilterFunction, [FilterExpression])
+    /// A value as another type; null where no value of that type means the same.
+    indirect case cast(FilterExpression, AttributeType)
+    /// The first value where a condition holds, else the second.
+    indirect case conditional(Filter, FilterExpression, FilterExpression)
 
     /// The current object.
     package static let object = FilterExpression.path(FilterPath())
-
-    /// The same expression from inside one more quantifier.
-    package var fromInside: FilterExpression {
-        switch self {
-        case .constant: self
-        case .path(let path): .path(path.fromInside)
-        case .aggregate(let aggregate, let path): .aggregate(aggregate, path.fromInside)
-        }
-    }
 
     /// The value, if it is constant.
     package var constant: Value? {
@@ -86,5 +110,41 @@ package enum FilterExpression: Sendable, Hashable {
             return nil
         }
         return path.steps[0]
+    }
+}
+
+extension FilterExpression {
+    /// A function of values, which is a constant if they are.
+    package static func computed(
+        _ function: FilterFunction, _ arguments: [FilterExpression]
+    ) -> FilterExpression {
+        let constants = arguments.compactMap(\.constant)
+        return constants.count == arguments.count
+            ? .constant(function.value(of: constants)) : .function(function, arguments)
+    }
+
+    /// A value as another type, which is a constant if the value is.
+    package static func computed(
+        _ value: FilterExpression, as type: AttributeType
+    ) -> FilterExpression {
+        value.constant.map { .constant($0.cast(to: type)) } ?? .cast(value, type)
+    }
+}
+
+extension Value {
+    /// The value as another type; null where no value of that type means the same. A date as a number, and a
+    /// number as a date, is that of seconds since 2001.
+    func cast(to type: AttributeType) -> Value {
+        switch (self, type) {
+        case (.date(let date), .int16), (.date(let date), .int32), (.date(let date), .int64),
+            (.date(let date), .float), (.date(let date), .double), (.date(let date), .decimal):
+            return Value.double(date.timeIntervalSinceReferenceDate).converted(to: type)
+        case (.int, .date), (.double, .date), (.decimal, .date):
+            guard case .double(let seconds) = converted(to: .double), seconds.isFinite else {
+                return .null
+            }
+            return Value.date(Date(timeIntervalSinceReferenceDate: seconds)).normalized
+        default: return converted(to: type)
+        }
     }
 }

@@ -24,6 +24,8 @@ struct RowProgram: Sendable {
         case field(FieldTests.Test)
         /// A test of the object that a stored to-one relationship leads to, by its place in the list.
         case reference(Int)
+        /// A filter of values of the row that are worked out first, by its place in the list.
+        case computation(Int)
         /// A filter that looks up what it needs, by its place in the list.
         case filter(Int)
     }
@@ -35,6 +37,7 @@ struct RowProgram: Sendable {
     private var first = accept
     private var tests = FieldTests()
     private var references: [ReferenceTest] = []
+    private var computations: [RowFilter] = []
     private var filters: [Filter] = []
     private let entity: SchemaEntity
     private let layout: EntityLayout?
@@ -75,6 +78,10 @@ struct RowProgram: Sendable {
             case .reference(let index):
                 let value = try value(step.slot, row, bytes)
                 holds = try references[index].holds(value, in: snapshot)
+            case .computation(let index):
+                let filter = computations[index]
+                let values = try filter.slots.map { try value($0, row, bytes) }
+                holds = try filter.accepts(object, values)
             case .filter(let index): holds = try filters[index].matches(object, in: snapshot)
             }
             next = holds ? step.ifTrue : step.ifFalse
@@ -147,6 +154,10 @@ struct RowProgram: Sendable {
                 return append(.reference(index), slot: slot, ifTrue, ifFalse)
             }
         }
+        if let computation = RowFilter(filter, of: entity) {
+            let index = computations.indexAfterAppending(computation)
+            return append(.computation(index), ifTrue, ifFalse)
+        }
         return append(.filter(filters.indexAfterAppending(filter)), ifTrue, ifFalse)
     }
 
@@ -169,6 +180,39 @@ extension Array {
         append(element)
         return count - 1
     }
+}
+
+/// A condition on values that are in the row, with functions of them.
+private struct RowFilter: Sendable {
+    private let filter: Filter
+    private let properties: [PropertyNumber]
+    /// Where the values are.
+    let slots: [Int]
+
+    /// - Returns: nil when the condition looks beyond the row.
+    init?(_ filter: Filter, of entity: SchemaEntity) {
+        guard let properties = filter.ownProperties else { return nil }
+        let slots = properties.compactMap { entity.slot(of: $0) }
+        guard slots.count == properties.count else { return nil }
+        (self.filter, self.properties, self.slots) = (filter, properties, slots)
+    }
+
+    func accepts(_ object: ObjectID, _ values: [Value]) throws -> Bool {
+        try filter.matches(object, in: RowValues(properties: properties, values: values))
+    }
+}
+
+/// Some values of one object.
+private struct RowValues: FilterSource {
+    let properties: [PropertyNumber]
+    let values: [Value]
+
+    func value(of property: SchemaProperty, in object: ObjectID) -> Value {
+        properties.firstIndex(of: property.number).map { values[$0] } ?? .null
+    }
+
+    /// The condition looks at no relationship.
+    func members(of property: SchemaProperty, in object: ObjectID) -> [ObjectID] { [] }
 }
 
 /// A condition on the object that a to-one relationship leads to, evaluated once for each such object,

@@ -24,7 +24,7 @@ import Testing
             var request = FetchRequest<Employee>()
             if source == .memory {
                 request = FetchRequest(
-                    where: #Predicate<Employee> { $0.lastName.count < 20 })
+                    where: #Predicate<Employee> { !$0.isDeleted && $0.lastName.count < 20 })
             }
             #expect(try context.explain(request).contains("memory") == (source == .memory))
             if source == .rows { request.returnsObjectsAsFaults = false }

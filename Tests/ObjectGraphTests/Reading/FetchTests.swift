@@ -134,11 +134,100 @@ import Testing
         }
     }
 
+    @Test func `a predicate that works out values finds what it finds in memory`() throws {
+        try StaffStore().inContext { (context) throws in
+            let staff = try makeStaff(context)
+            let letters = 3...4
+            let cases: [(Predicate<Employee>, [String])] = [
+                (#Predicate { $0.firstName.count == 3 }, ["Ada", "Bob", "Cyd"]),
+                (#Predicate { $0.firstName.isEmpty }, []),
+                (#Predicate { ($0.salary ?? 5) * 2 == 20 }, ["Ada"]),
+                (#Predicate { ($0.salary ?? 5) - 5 == 0 }, ["Bob"]),
+                (#Predicate { $0.salary == nil ? $0.firstName == "Bob" : false }, ["Bob"]),
+                (#Predicate { ($0.salary == nil ? $0.lastName : $0.firstName) == "Ada" }, ["Ada"]),
+                (#Predicate { letters.contains($0.lastName.count - 2) }, ["Ada", "Bob", "Cyd"]),
+                (#Predicate { ("A"..<"C").contains($0.firstName) }, ["Ada", "Bob"]),
+                (#Predicate { (1...$0.firstName.count).contains(3) }, ["Ada", "Bob", "Cyd"]),
+                (
+                    #Predicate { $0.firstName.count % 2 == 1 && $0.lastName.count / 4 == 1 },
+                    ["Ada", "Bob", "Cyd"]
+                ),
+                (#Predicate { -$0.firstName.count > -3 }, []),
+            ]
+            for (predicate, expected) in cases {
+                let request = FetchRequest<Employee>(where: predicate)
+                #expect(names(try context.fetch(request)) == expected, "\(predicate)")
+                #expect(names(try staff.filter { try predicate.evaluate($0) }) == expected)
+                #expect(!(try context.explain(request)).contains("in memory"), "\(predicate)")
+            }
+        }
+    }
+
+    @Test func `a request within a condition selects by what it would find`() throws {
+        try StaffStore().inContext { (context) throws in
+            _ = try makeStaff(context)
+            func found(_ inner: FetchRequest<Department>) throws -> [String] {
+                let condition = (\Employee.department).isIn(inner)
+                return names(try context.fetch(FetchRequest(where: condition)))
+            }
+            let named = FetchRequest<Department>(where: \.name == "R&D")
+            #expect(try found(named) == ["Ada", "Bob"])
+            #expect(try found(FetchRequest()) == ["Ada", "Bob"])
+            #expect(try found(FetchRequest(where: \.name == "Sales")) == [])
+            let others = !(\Employee.department).isIn(named)
+            #expect(names(try context.fetch(FetchRequest(where: others))) == ["Cyd"])
+            #expect(
+                try context.explain(FetchRequest(where: (\Employee.department).isIn(named)))
+                    .contains("ANY department.name"))
+
+            var limited = named
+            limited.limit = 1
+            #expect(throws: QueryError.self) { try found(limited) }
+            let unsayable = FetchRequest<Department>(
+                where: #Predicate { !$0.hasChanges })
+            #expect(throws: QueryError.self) { try found(unsayable) }
+            #expect(throws: QueryError.self) {
+                try found(FetchRequest(entityName: "Employee"))
+            }
+        }
+    }
+
+    @Test func `a predicate about some members of a relationship is lowered`() throws {
+        try StaffStore().inContext { (context) throws in
+            let research = try #require(try makeStaff(context)[0].department)
+            let cases: [(Predicate<Department>, Bool)] = [
+                (#Predicate { $0.employees.filter { $0.firstName == "Ada" }.count == 1 }, true),
+                (#Predicate { $0.employees.filter { $0.firstName == "Cyd" }.isEmpty }, true),
+                (
+                    #Predicate { department in
+                        department.employees.filter { $0.salary == nil }.contains {
+                            $0.firstName == "Ada"
+                        }
+                    }, false
+                ),
+                (
+                    #Predicate { department in
+                        department.employees.filter { $0.salary == nil }.allSatisfy {
+                            $0.firstName == "Bob" && department.name == "R&D"
+                        }
+                    }, true
+                ),
+            ]
+            for (predicate, holds) in cases {
+                let request = FetchRequest<Department>(where: predicate)
+                #expect(try context.count(request) == (holds ? 1 : 0), "\(predicate)")
+                #expect(try predicate.evaluate(research) == holds)
+                #expect(!(try context.explain(request)).contains("in memory"), "\(predicate)")
+            }
+        }
+    }
+
     @Test func `a predicate without a filter is evaluated in memory and says so`() throws {
         try StaffStore().inContext { (context) throws in
             _ = try makeStaff(context)
             var request = FetchRequest<Employee>(
-                where: Condition(#Predicate { $0.firstName.count == 3 }) && \Employee.salary > 5)
+                where: Condition(#Predicate { !$0.hasChanges })
+                    && \Employee.salary > 5)
             request.order = [.descending(\.firstName)]
             request.limit = 1
 

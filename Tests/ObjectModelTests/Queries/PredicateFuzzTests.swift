@@ -11,7 +11,8 @@ import Testing
         "IN",
         "BETWEEN", "{", "}", ",", "(", ")", "AND", "OR", "NOT", "!", "ANY", "ALL", "NONE", "@count",
         "@sum", "@max", "'a'", "\"Employee/1\"", "'('", "1", "-2.5", "1e400", "nil", "TRUE", "%@",
-        "%K", "$1", "#in", "\\", "'", "é", "'2001-01-01'",
+        "%K", "$1", "#in", "\\", "'", "é", "'2001-01-01'", "+", "-", "*", "**", "/", "length(",
+        "year:(", "TERNARY(", "CAST(", "'int64'", "SUBQUERY(", "$x", "$x.age", "now()", "[SIZE]",
     ]
 
     @Test(arguments: UInt64(1)...6)

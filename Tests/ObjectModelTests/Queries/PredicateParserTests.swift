@@ -68,7 +68,65 @@ import Testing
             ("tags.@sum.word > 1", 1, "'tags.@sum.word' must end at an attribute of numbers."),
             ("age == %@", 8, "There is no argument for this: 0 were given."),
             ("age == $x", 8, "Variables are not known here; write '%@' and hand over the value."),
-            ("firstName ==[x] 'a'", 14, "[c], [d] or [cd] was expected, not 'x'."),
+            ("firstName ==[x] 'a'", 14, "[c], [d], [cd] or [n] was expected, not 'x'."),
+            (
+                "firstName ==[cl] 'a'", 14,
+                "[c], [d], [cd] or [n] was expected, not 'cl': the rules of the user's language, [l], "
+                    + "would have a store answer differently on another machine."
+            ),
+            (
+                "firstName ==[cn] 'a'", 14,
+                "[n] compares texts as they are, and 'cn' asks for something else too."
+            ),
+            ("firstName + 1 == 2", 1, "'firstName' is text; + computes with numbers."),
+            ("length(age) == 2", 8, "'age' is an integer; length takes text."),
+            ("year(age) == 2", 6, "'age' is an integer; year takes a date."),
+            ("department * 2 == 2", 1, "'department' is an object; * computes with numbers."),
+            ("lenght(firstName) == 2", 1, "'lenght' is not a function; did you mean 'length'?"),
+            ("length(firstName, 2) == 2", 1, "'length' has one argument, and 2 were given."),
+            ("now(1) == hired", 1, "'now' has 0 arguments, and 1 were given."),
+            ("CAST(age, 'nubmer') == 2", 11, "'nubmer' is not a type."),
+            (
+                "CAST(age) == 2", 1,
+                "CAST has a value and the name of a type, as in CAST(price, 'int64')."
+            ),
+            (
+                "FUNCTION(age) == 2", 1,
+                "FUNCTION has a value and the name of a function, as in FUNCTION(name, 'length')."
+            ),
+            (
+                "SUBQUERY(department, $x, TRUEPREDICATE).@count == 2", 10,
+                "SUBQUERY needs a path through a to-many relationship."
+            ),
+            (
+                "SUBQUERY(tags, x, TRUEPREDICATE).@count == 2", 16,
+                "A variable such as '$x' was expected, not 'x'."
+            ),
+            (
+                "SUBQUERY(tags, $x, $y.word == 'a').@count == 2", 20,
+                "Variables are not known here; write '%@' and hand over the value."
+            ),
+            (
+                "SUBQUERY(tags, $x, $x.word == 'a') == 2", 36,
+                "'.@count' or another aggregate must follow SUBQUERY(…); whether there is such a "
+                    + "member is written ANY members (condition)."
+            ),
+            (
+                "SUBQUERY(tags, $x, TRUEPREDICATE).@sum == 2", 1,
+                "'SUBQUERY(…).@sum' must end at an attribute of numbers."
+            ),
+            ("TERNARY(isActive, 1) == 2", 20, "',' was expected, not ')'."),
+            (
+                "tags[FIRST].word == 'a'", 6,
+                "Only [SIZE] can follow a path to many objects, not 'FIRST'."
+            ),
+            (
+                "tags.word + 1 == 2", 1,
+                "'tags.word' leads to many objects; write ANY, ALL or NONE before the comparison, or "
+                    + "'@count' after the path."
+            ),
+            ("age + == 2", 7, "A property or a constant was expected, not '=='."),
+            ("(age + 1 == 2", 14, "')' was expected, not the end."),
             ("firstName MATCHES '['", 19, "\"[\" is not a regular expression."),
             ("age LIKE '1'", 1, "'age' is an integer; LIKE compares text."),
             (
@@ -124,6 +182,15 @@ import Testing
         #expect(throws: QueryError.self) { try company.filter(negations) }
         #expect(throws: QueryError.self) {
             try company.filter("age IN " + String(repeating: "{", count: 100_000))
+        }
+        #expect(throws: QueryError.self) {
+            try company.filter("age == " + String(repeating: "- ", count: 100_000) + "age")
+        }
+        #expect(throws: QueryError.self) {
+            try company.filter("age == " + String(repeating: "length(", count: 100_000))
+        }
+        #expect(throws: QueryError.self) {
+            try company.filter("age == age" + String(repeating: " + age", count: 100_000))
         }
     }
 

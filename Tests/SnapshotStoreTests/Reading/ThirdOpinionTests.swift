@@ -235,6 +235,46 @@ private enum SQLFilter {
         case .path(let path): value(path.steps[...], of: "\(row).id")
         case .aggregate(_, let path):
             "(SELECT count(*) FROM Employee c WHERE \(membership(path, row, "c")))"
+        case .subquery(let subquery): value(subquery, row)
+        case .conditional(let condition, let first, let second):
+            "(CASE WHEN \(text(condition, on: row)) THEN \(value(first, row)) ELSE "
+                + "\(value(second, row)) END)"
+        case .function(let function, let arguments):
+            value(function, arguments.map { value($0, row) })
+        case .cast: "'no cast'"
+        }
+    }
+
+    private static func value(_ subquery: FilterSubquery, _ row: String) -> String {
+        let member = row + "s"
+        let age = "\(member).age"
+        let result =
+            switch subquery.aggregate {
+            case .count: "count(*)"
+            case .sum: "coalesce(sum(\(age)), 0)"
+            case .average: "avg(\(age))"
+            case .minimum: "min(\(age))"
+            case .maximum: "max(\(age))"
+            }
+        return "(SELECT \(result) FROM Employee \(member) WHERE "
+            + "\(membership(subquery.members, row, member)) AND "
+            + "\(text(subquery.condition, on: member)))"
+    }
+
+    private static func value(_ function: FilterFunction, _ values: [String]) -> String {
+        let date = "\(values[0]) + 978307200, 'unixepoch'"
+        return switch function {
+        case .negate: "(- (\(values[0])))"
+        case .absolute: "abs(\(values[0]))"
+        case .modulus: "(\(values[0]) % \(values[1]))"
+        case .year: "CAST(strftime('%Y', \(date)) AS INTEGER)"
+        case .month: "CAST(strftime('%m', \(date)) AS INTEGER)"
+        case .day: "CAST(strftime('%d', \(date)) AS INTEGER)"
+        case .hour: "CAST(strftime('%H', \(date)) AS INTEGER)"
+        case .minute: "CAST(strftime('%M', \(date)) AS INTEGER)"
+        case .second: "CAST(strftime('%S', \(date)) AS INTEGER)"
+        case .weekday: "(CAST(strftime('%w', \(date)) AS INTEGER) + 1)"
+        default: "(\(values[0]) \(function.rawValue) \(values[1]))"
         }
     }
 
@@ -274,7 +314,7 @@ private struct SayableFilters {
 
     private mutating func filter(_ entity: SchemaEntity, depth: Int) -> Filter {
         guard depth > 0 else { return condition(entity) }
-        switch Int.random(in: 0..<8, using: &random) {
+        switch Int.random(in: 0..<10, using: &random) {
         case 0: return .and(filters(entity, depth: depth - 1))
         case 1: return .or(filters(entity, depth: depth - 1))
         case 2: return .not(filter(entity, depth: depth - 1))
@@ -286,7 +326,58 @@ private struct SayableFilters {
             let number = Int64.random(in: 0...12, using: &random)
             return .comparison(FilterComparison(count, comparing(), .constant(.int(number))))
         case 5 where random.chance(6): return .constant(random.chance(2))
+        case 8, 9: return computed(entity, depth: depth - 1)
         default: return condition(entity)
+        }
+    }
+
+    /// A comparison of numbers that are worked out.
+    private mutating func computed(_ entity: SchemaEntity, depth: Int) -> Filter {
+        let left: FilterExpression
+        switch Int.random(in: 0..<3, using: &random) {
+        case 0:
+            let aggregate = random.pick(FilterAggregate.allCases)
+            left = .subquery(
+                FilterSubquery(
+                    staff(of: entity), where: filter(employee, depth: depth), aggregate,
+                    of: aggregate == .count ? FilterPath() : path(["age"], from: employee)))
+        case 1:
+            let (steps, owner) = way(from: entity)
+            let name = owner.number == department.number ? "founded" : "hired"
+            let parts: [FilterFunction] = [.year, .month, .day, .hour, .minute, .second, .weekday]
+            let part = random.pick(parts)
+            let number = random.pick([Int64(1), 2, 12, 23, 59, 1_969, 2_001])
+            return .comparison(
+                FilterComparison(
+                    .function(part, [.path(path(steps + [name], from: entity))]), comparing(),
+                    .constant(.int(number))))
+        default: left = number(entity, depth: depth)
+        }
+        return .comparison(FilterComparison(left, comparing(), number(entity, depth: depth)))
+    }
+
+    private mutating func number(_ entity: SchemaEntity, depth: Int) -> FilterExpression {
+        guard depth > 0 else {
+            let type = random.pick([AttributeType.int16, .double])
+            guard entity.number == employee.number, !random.chance(3) else {
+                return .constant(value(type))
+            }
+            return .path(path([type == .int16 ? "age" : "rating"], from: entity))
+        }
+        let first = number(entity, depth: depth - 1)
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0: return .function(random.pick([.negate, .absolute]), [first])
+        case 1:
+            return .conditional(
+                filter(entity, depth: depth - 1), first, number(entity, depth: depth - 1))
+        case 2:
+            // SQLite would make whole numbers of others.
+            guard entity.number == employee.number else { return first }
+            let age = FilterExpression.path(path(["age"], from: entity))
+            return .function(.modulus, [age, .constant(value(.int16))])
+        default:
+            let function = random.pick([FilterFunction.add, .subtract, .multiply, .divide])
+            return .function(function, [first, number(entity, depth: depth - 1)])
         }
     }
 
