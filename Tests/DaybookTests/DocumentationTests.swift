@@ -74,8 +74,8 @@ enum Examples {
 
     /// The sources whose comments have examples that tests run.
     static let commentedSources = [
-        "DaybookObjectGraph/Saving/BatchInsertRequest.swift",
-        "DaybookObjectGraph/Saving/BatchInsertRow.swift",
+        "DaybookObjectGraph/Batching/BatchInsertRequest.swift",
+        "DaybookObjectGraph/Batching/BatchInsertRow.swift",
         "DaybookAudit/AuditReader.swift", "DaybookAudit/AuditExport.swift",
         "DaybookAudit/AuditValue+Content.swift", "DaybookAudit/Formats/TilesExport.swift",
     ]
