@@ -76,6 +76,8 @@ enum Examples {
     static let commentedSources = [
         "DaybookObjectGraph/Batching/BatchInsertRequest.swift",
         "DaybookObjectGraph/Batching/BatchInsertRow.swift",
+        "DaybookObjectGraph/Batching/BatchRequests.swift",
+        "DaybookObjectGraph/Batching/BatchAssignment.swift",
         "DaybookAudit/AuditReader.swift", "DaybookAudit/AuditExport.swift",
         "DaybookAudit/AuditValue+Content.swift", "DaybookAudit/Formats/TilesExport.swift",
     ]
