@@ -74,8 +74,10 @@ enum Examples {
 
     /// The sources whose comments have examples that tests run.
     static let commentedSources = [
-        "DaybookObjectGraph/Saving/BatchInsertRequest.swift",
-        "DaybookObjectGraph/Saving/BatchInsertRow.swift",
+        "DaybookObjectGraph/Batching/BatchInsertRequest.swift",
+        "DaybookObjectGraph/Batching/BatchInsertRow.swift",
+        "DaybookObjectGraph/Batching/BatchRequests.swift",
+        "DaybookObjectGraph/Batching/BatchAssignment.swift",
         "DaybookAudit/AuditReader.swift", "DaybookAudit/AuditExport.swift",
         "DaybookAudit/AuditValue+Content.swift", "DaybookAudit/Formats/TilesExport.swift",
     ]

@@ -73,6 +73,8 @@ struct Benchmark {
             RecordReads(manner: .walk, count: scale.objects * 5),
             BulkUpdate(count: scale.updates, objects: scale.objects),
             UndoneSave(count: scale.updates),
+            BatchChange(manner: .update, objects: scale.objects),
+            BatchChange(manner: .delete, objects: scale.objects),
             DiskUse(letter: "f'", moment: "at the end"),
             Opening(letter: "g", changes: scale.openingFew),
             Opening(letter: "g'", changes: scale.openingMany),

@@ -185,7 +185,7 @@ final class DaybookContender: Contender {
         container = nil
     }
 
-    private func open() throws -> (writing: ManagedObjectContext, reading: ManagedObjectContext) {
+    func open() throws -> (writing: ManagedObjectContext, reading: ManagedObjectContext) {
         guard let contexts else { throw Self.closed }
         return contexts
     }

@@ -180,7 +180,8 @@ struct Options: Sendable {
     }
 
     private static let letters = [
-        "a", "a8", "b", "b'", "f", "c", "c1", "c'", "c''", "h", "h'", "k", "k'", "d", "e", "f'",
+        "a", "a8", "b", "b'", "f", "c", "c1", "c'", "c''", "h", "h'", "k", "k'", "d", "e",
+        "d'", "d''", "f'",
         "g", "g'", "v", "r", "j", "i", "i'", "n", "l",
         "t", "t'", "t''", "w", "w'", "w''",
     ]

@@ -19,6 +19,7 @@ extension CoordinatedStores {
         var header = header(attribution, at: time)
         if undone != nil { (header.kind, header.undoes) = (.undo, undone) }
         let requests = try requests(of: items, in: context, header)
+        try context.terms.refuseUnjudged(requests)
         var saves: [StoreSave] = []
         do {
             for request in requests { saves.append(try save(request, of: context)) }
@@ -131,10 +132,12 @@ extension CoordinatedStores {
             changes.append(change)
         }
         changes.sortAsInEntry()
-        return SaveRequest(
+        var request = SaveRequest(
             header: header, changes: changes, seen: seen, seenSince: seenSince,
             watched: context.terms.watched(in: store), policy: context.mergePolicy,
             detection: context.conflictGranularity == .row ? .perRow : .perProperty)
+        request.conditions = context.terms.conditions(in: store)
+        return request
     }
 
     private func save(

@@ -163,10 +163,8 @@ extension ManagedObjectContext {
             let count = remaining.count { !$0.isDeleted }
             guard count > 0 else { continue }
             failures.append(
-                ValidationFailure(
-                    .deleteDenied, object: object.graphID.object, property: property.name,
-                    "'\(object.objectID)' cannot be deleted while its relationship "
-                        + "'\(property.name)' leads to \(count) object\(count == 1 ? "" : "s")."
+                .deleteDenied(
+                    object.graphID.object, object.objectID.description, property.name, count: count
                 )
                 .inStore(object.storeIdentifier))
         }

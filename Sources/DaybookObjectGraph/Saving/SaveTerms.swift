@@ -9,6 +9,8 @@ import DaybookSnapshotStore
 final class SaveTerms {
     /// Objects that others must not change before the next save.
     private var watched: Set<ManagedObject> = []
+    /// What must hold in a store for the save that is under way.
+    private var condition: (store: UInt32, condition: SaveCondition)?
     /// Who saved into the context since it was last saved.
     private var attributions = ChildAttributions()
     /// What each save refuses until it is fixed.
@@ -36,6 +38,25 @@ final class SaveTerms {
         }
         return Dictionary(pairs) { first, _ in first }
     }
+
+    // MARK: - Conditions
+
+    /// Runs a save on a condition that one store judges.
+    func with<Result>(
+        _ condition: SaveCondition, inStore store: UInt32, _ save: () throws -> Result
+    ) rethrows -> Result {
+        self.condition = (store, condition)
+        defer { self.condition = nil }
+        return try save()
+    }
+
+    /// The conditions of the save that is under way, as far as a store judges them.
+    func conditions(in store: UInt32) -> [SaveCondition] {
+        condition.map { $0.store == store ? [$0.condition] : [] } ?? []
+    }
+
+    /// The store that judges the condition of the save that is under way; nil for none.
+    var judge: UInt32? { condition?.store }
 
     // MARK: - Attribution
 

@@ -108,6 +108,16 @@ extension ValidationFailure: CustomStringConvertible {
 }
 
 extension ValidationFailure {
+    /// A relationship under the rule deny that still leads from an object to be deleted to others.
+    package static func deleteDenied(
+        _ object: ObjectID, _ name: String, _ property: String, count: Int
+    ) -> ValidationFailure {
+        ValidationFailure(
+            .deleteDenied, object: object, property: property,
+            "'\(name)' cannot be deleted while its relationship '\(property)' leads to \(count) "
+                + "object\(count == 1 ? "" : "s").")
+    }
+
     /// This failure with its store, if it has none yet.
     package func inStore(_ identifier: UUID?) -> ValidationFailure {
         var placed = self

@@ -167,7 +167,7 @@ struct GraphRepair {
             of: target, from: owner,
             exists: { try state(of: $0, in: transaction) != nil },
             holders: { target in
-                links = try self.links(to: target, property.number, in: transaction)
+                links = try projection.links(to: target, property.number, in: transaction)
                 return try links.map(\.other).filter {
                     try refers($0, property, to: target, in: transaction)
                 }
@@ -203,7 +203,7 @@ struct GraphRepair {
     private mutating func settleReferrers(
         of object: ObjectID, in transaction: borrowing ReadTransaction
     ) throws {
-        for link in try links(to: object, nil, in: transaction) {
+        for link in try projection.links(to: object, nil, in: transaction) {
             guard let property = schema.entity(link.other.entity)?.property(link.property),
                 !schema.leavesDangling(property),
                 try refers(link.other, property, to: object, in: transaction)
@@ -248,24 +248,6 @@ struct GraphRepair {
         guard let state = try state(of: owner, in: transaction) else { return false }
         if let slot = property.slot { return state.values[slot].reference == target }
         return state.members[property.number]?[target] != nil
-    }
-
-    /// The references to an object in the tables, through one property or all.
-    private func links(
-        to object: ObjectID, _ property: PropertyNumber?, in transaction: borrowing ReadTransaction
-    ) throws -> [Link] {
-        let prefix =
-            property.map { StoreKey.links(of: object, $0) } ?? StoreKey.object(object)
-        let end = StoreKey.end(of: prefix) ?? []
-        var found: [Link] = []
-        try transaction.scan(
-            projection.tables.referrers, from: prefix.span.bytes, to: end.span.bytes,
-            order: .ascending
-        ) { key, value in
-            found.append(try Link(key, value))
-            return .proceed
-        }
-        return found
     }
 
     // MARK: - Unique values

@@ -225,24 +225,13 @@ struct ReferenceCheck {
     private mutating func settleReferrers(
         of change: Change, in transaction: borrowing some Reading & ~Copyable
     ) throws {
-        var links: [(PropertyNumber, ObjectID)] = []
-        let prefix = StoreKey.object(change.object)
-        let end = StoreKey.end(of: prefix) ?? []
-        try transaction.scan(
-            projection.tables.referrers, from: prefix.span.bytes, to: end.span.bytes,
-            order: .ascending
-        ) { key, value in
-            let link = try Link(key, value)
-            links.append((link.property, link.other))
-            return .proceed
-        }
-        for (number, owner) in links {
+        for link in try projection.links(to: change.object, nil, in: transaction) {
             guard
-                let property = projection.schema.entity(owner.entity)?.property(number),
+                let property = projection.schema.entity(link.other.entity)?.property(link.property),
                 !projection.schema.leavesDangling(property),
-                stillRefers(owner, property, to: change.object)
+                stillRefers(link.other, property, to: change.object)
             else { continue }
-            try release(owner, property, from: change.object, in: transaction)
+            try release(link.other, property, from: change.object, in: transaction)
         }
     }
 

@@ -25,7 +25,14 @@ extension Store {
     @discardableResult
     package func commit(_ request: SaveRequest) throws -> SaveResult {
         if let version = request.version { return try commitModel(request, version) }
-        if let stage { return try commit(request, as: stage) }
+        if let stage {
+            // Nobody else saves between the check and the stage, which would refuse.
+            try reading { transaction in
+                let head = try parts.journal.head(in: transaction)
+                try ConditionCheck(parts, at: head).check(request.conditions, in: transaction)
+            }
+            return try commit(request, as: stage)
+        }
         let prepared = try wrapping { try ValidatedSave(request, schema: schema) }
         guard !prepared.changes.isEmpty else {
             return SaveResult(sequence: nil, digest: nil, changes: [], conflicts: [])
@@ -134,6 +141,8 @@ final class Commit: Sendable {
         after last: LastCommitState, in transaction: borrowing WriteTransaction
     ) throws -> Outcome {
         try refuseUndo(after: last.head.sequence)
+        try ConditionCheck(parts, at: last.head.sequence).check(
+            prepared.request.conditions, in: transaction)
         var draft = EntryDraft(parts, after: last)
         let fit = try draft.attempt(prepared, in: transaction)
         let settlement = try settled(fit, in: transaction)

@@ -256,6 +256,23 @@ struct Projection: Sendable {
         return found
     }
 
+    /// The references to an object that stand now, through one stored relationship or all.
+    func links(
+        to object: ObjectID, _ property: PropertyNumber?,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> [Link] {
+        let prefix = property.map { StoreKey.links(of: object, $0) } ?? StoreKey.object(object)
+        let end = StoreKey.end(of: prefix) ?? []
+        var found: [Link] = []
+        try transaction.scan(
+            tables.referrers, from: prefix.span.bytes, to: end.span.bytes, order: .ascending
+        ) { key, value in
+            found.append(try Link(key, value))
+            return .proceed
+        }
+        return found
+    }
+
     /// The objects that refer to one through a stored relationship as of `sequence`.
     func referrers(
         to object: ObjectID, _ property: PropertyNumber, at sequence: SequenceNumber,

@@ -26,7 +26,8 @@ public struct StoreError: Error, Sendable {
     public let failures: [ValidationFailure]
     /// The values that must be unique and are not, for ``Code/duplicate``.
     public let constraintConflicts: [ConstraintConflict]
-    /// What stands in the way of an undo or a restore, for ``Code/undoBlocked``.
+    /// What stands in the way of an undo or a restore, for ``Code/undoBlocked``; the objects that have
+    /// changed, for ``Code/conditionFailed``.
     public let obstacles: [UndoObstacle]
     /// One line for each single reason: what differs in a model, which values do not fit, what
     /// stands in the way of an undo.
@@ -67,7 +68,7 @@ public struct StoreError: Error, Sendable {
             case unsupportedFileSystem, inputOutput, generation, unsettled
             case noSuchStore, noSuchConfiguration, assignment, crossStoreRelationship, coordinator
             case tagName, noSuchTag, replaced, pendingChanges, unreadableValue, modelSuperseded
-            case cancelled, noSuchData
+            case cancelled, noSuchData, conditionFailed
         }
 
         private let wrapped: Wrapped
@@ -115,6 +116,8 @@ public struct StoreError: Error, Sendable {
         public static let model = Code(.model)
         /// Others have changed the same data meanwhile.
         public static let conflict = Code(.conflict)
+        /// What a conditional save depends on has changed.
+        public static let conditionFailed = Code(.conditionFailed)
         /// A value does not fit the model.
         public static let validation = Code(.validation)
         /// Another object has a value that must be unique.

@@ -9,7 +9,8 @@ import FoundationXML
 /// The benchmark at its smallest scale: that it runs, checks its results and prints its table.
 @Suite struct BenchmarkSmokeTests {
     private static let workloads = [
-        "a", "a8", "b", "b'", "f", "c", "c1", "c'", "c''", "h", "h'", "k", "k'", "d", "e", "f'",
+        "a", "a8", "b", "b'", "f", "c", "c1", "c'", "c''", "h", "h'", "k", "k'", "d", "e",
+        "d'", "d''", "f'",
         "g",
         "g'", "v", "r", "j", "i", "i'", "n", "l", "t", "t'", "t''",
         "w", "w'", "w''",
@@ -17,7 +18,7 @@ import FoundationXML
     /// The work of Daybook alone, and that of Daybook and one other.
     private static let own = ["v", "r", "j", "l", "t'", "t''", "w''"]
     private static let withLMDB = ["k", "k'"]
-    private static let withSQLite = ["i", "i'", "n", "t", "w", "w'"]
+    private static let withSQLite = ["d'", "d''", "i", "i'", "n", "t", "w", "w'"]
     private static let once =
         (1...11).map { "q\($0)" } + ["s", "u", "uc", "u'", "u'c", "u''", "u''c", "z", "z'"]
         + ["c0", "g''", "q12", "q13", "q14", "q15", "o", "p", "m", "x", "y"]

@@ -199,6 +199,11 @@ final class SQLiteContender: Contender {
         try run(commit)
     }
 
+    /// Runs a statement in a save of its own.
+    func save(_ statement: String) throws {
+        try save { try Self.execute(statement, database) }
+    }
+
     private func insertOne(_ contacts: Contacts, _ index: Int, number: Int) throws {
         sqlite3_bind_int64(insert, 1, Int64(number))
         var start = index * Contacts.textLength
