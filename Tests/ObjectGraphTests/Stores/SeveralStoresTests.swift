@@ -249,7 +249,8 @@ import Testing
         try set.hire("Bohr", in: stores[1])
 
         try set.inContext { (context) throws in
-            let request = FetchRequest<Employee>(where: #Predicate { !$0.isDeleted && $0.lastName.count < 6 })
+            let request = FetchRequest<Employee>(
+                where: #Predicate { !$0.isDeleted && $0.lastName.count < 6 })
             #expect(try context.fetch(request).map(\.lastName) == ["Adams", "Bohr"])
             #expect(try context.count(request) == 2)
         }
