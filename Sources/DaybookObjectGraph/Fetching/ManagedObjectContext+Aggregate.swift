@@ -17,8 +17,8 @@ extension ManagedObjectContext {
     ///   - aggregate: The value to work out.
     ///   - request: The objects; all of the entity by default.
     /// - Returns: The value.
-    /// - Throws: As ``fetch(_:)``; ``QueryError`` also when the value does not fit the attribute's type.
-    /// - Complexity: As ``fetch(_:)``.
+    /// - Throws: As ``fetch(_:)-(FetchRequest<Object>)``; ``QueryError`` also when the value does not fit the attribute's type.
+    /// - Complexity: As ``fetch(_:)-(FetchRequest<Object>)``.
     public func fetch<Object, Result>(
         _ aggregate: Aggregate<Object, Result>, of request: FetchRequest<Object> = FetchRequest()
     ) throws -> Result {
@@ -28,11 +28,15 @@ extension ManagedObjectContext {
         let function = aggregate.term.function
         guard let path = try aggregate.term.path(of: entity, in: coordinator.model.schema) else {
             let count = Value.int(Int64(try count(request)))
-            guard let result = aggregate.result(count) else { throw function.misfit("objects", .int64) }
+            guard let result = aggregate.result(count) else {
+                throw function.misfit("objects", .int64)
+            }
             return result
         }
         let attribute = try path.attribute(for: function, of: entity.schema)
-        guard let property = path.steps.last else { throw function.misfit(path.text, attribute.type) }
+        guard let property = path.steps.last else {
+            throw function.misfit(path.text, attribute.type)
+        }
         var values = Aggregation(function, of: attribute.type)
         let isInRow = path.steps.count == 1 && property.isPersistent
         if try !isInRow || !aggregateInStores(&values, of: property, request) {

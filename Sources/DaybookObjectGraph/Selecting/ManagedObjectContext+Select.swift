@@ -16,9 +16,9 @@ extension ManagedObjectContext {
     ///
     /// - Parameter selection: The columns, and which objects.
     /// - Returns: The rows in order.
-    /// - Throws: As ``fetch(_:)``; ``QueryError`` also when a column does not fit the model, when a group has
+    /// - Throws: As ``fetch(_:)-(FetchRequest<Object>)``; ``QueryError`` also when a column does not fit the model, when a group has
     ///   several values of one, and naming the attribute whose type cannot hold an aggregate.
-    /// - Complexity: As ``fetch(_:)`` without a limit, and O(*g* log *g*) for *g* groups.
+    /// - Complexity: As ``fetch(_:)-(FetchRequest<Object>)`` without a limit, and O(*g* log *g*) for *g* groups.
     public func fetch<Object, Row>(_ selection: Selection<Object, Row>) throws -> [Row] {
         requireQueue()
         processPendingChanges()
@@ -45,8 +45,8 @@ extension ManagedObjectContext {
     ///
     /// No object is made, and none of those that exist is changed.
     ///
-    /// - Throws: As ``fetch(_:)``.
-    /// - Complexity: As ``fetch(_:)``.
+    /// - Throws: As ``fetch(_:)-(FetchRequest<Object>)``.
+    /// - Complexity: As ``fetch(_:)-(FetchRequest<Object>)``.
     public func identifiers<Object>(of request: FetchRequest<Object>) throws -> [ManagedObjectID] {
         let stores = storesByNumber
         return try objectIDs(request).compactMap { id in
@@ -68,11 +68,13 @@ extension ManagedObjectContext {
         let isOneByOne = try reading(request, plan) == .oneByOne
         let reading =
             switch plan {
-            case .objects: isOneByOne ? "columns are read object by object" : "columns are read from the rows"
+            case .objects:
+                isOneByOne ? "columns are read object by object" : "columns are read from the rows"
             case .groups(let grouping):
                 (isOneByOne ? "objects are grouped one by one" : "rows are grouped where they lie")
                     + (grouping.keys.isEmpty
-                        ? "" : ", by \(grouping.keys.map { "'\($0.text)'" }.joined(separator: ", "))")
+                        ? ""
+                        : ", by \(grouping.keys.map { "'\($0.text)'" }.joined(separator: ", "))")
             }
         return "\(try explain(request)); \(reading)"
     }
@@ -108,7 +110,10 @@ extension ManagedObjectContext {
         case .objects: return targets.count == 1 && !isOverlaid ? .rows : .oneByOne
         case .groups(let grouping):
             if !isOverlaid { return .rows }
-            return isAnswered && grouping.table.isOrderFree ? .rowsUnderPending : .oneByOne
+            // Which object leads here may be pending on the other side.
+            let isStoredHere = plan.paths.allSatisfy { $0.steps.allSatisfy { $0.slot != nil } }
+            return isAnswered && isStoredHere && grouping.table.isOrderFree
+                ? .rowsUnderPending : .oneByOne
         }
     }
 
@@ -166,7 +171,8 @@ extension ManagedObjectContext {
         request.offset = 0
         let targets = targets(try stores(for: request))
         // Objects of different stores may have the same number.
-        let hasPrefix = targets.count > 1 && grouping.keys.contains { $0.steps.last?.attribute == nil }
+        let hasPrefix =
+            targets.count > 1 && grouping.keys.contains { $0.steps.last?.attribute == nil }
         let reading = try reading(request, .groups(grouping))
         var table = grouping.table
         for target in targets {
@@ -189,7 +195,11 @@ extension ManagedObjectContext {
                 try finder.group(&part, by: grouping, query, in: store)
                 try add(pending, of: request, in: store, by: grouping, to: &part)
             }
-            table.append(part, under: hasPrefix ? .int(Int64(store.number)) : nil)
+            if hasPrefix {
+                try table.append(part, fromStore: .int(Int64(store.number)))
+            } else {
+                table.append(part)
+            }
         }
         let only = targets.count == 1 ? targets[0].store : nil
         let stores = storesByNumber
@@ -263,6 +273,7 @@ extension QueryError {
     fileprivate static func unreadableColumn(_ name: String, _ entity: SchemaEntity) -> QueryError {
         QueryError(
             "A value of '\(name)' of '\(entity.name)' cannot be read as the type of its column. Make the "
-                + "column optional where there may be no value, or give its type an 'unknownValue'.")
+                + "column optional where there may be no value, or give its type an 'unknownValue'."
+        )
     }
 }

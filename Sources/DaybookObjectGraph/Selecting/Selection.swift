@@ -17,10 +17,10 @@ import DaybookObjectModel
 /// of the result are tuples with the types of the columns. The condition of the request restricts the
 /// objects; its order, limit and offset are those of the rows.
 ///
-/// - Without aggregates, and without ``grouped(by:)-(PartialKeyPath<Object>...)``, there is a row for each object.
+/// - Without aggregates, and without `grouped(by:)`, there is a row for each object.
 /// - With aggregates there is a row for each group: of objects with the same values at the paths of
-///   ``grouped(by:)-(PartialKeyPath<Object>...)``, or at those of the columns where nothing else is said. With aggregates alone
-///   there is one row, even of no objects.
+///   `grouped(by:)`, or at those of the columns where nothing else is said. With aggregates alone there is
+///   one row, even of no objects.
 /// - Objects without a value are a group as well.
 /// - Groups come in the order of their keys, those without a value first, unless the request has an order.
 ///
@@ -90,6 +90,7 @@ public struct Selection<Object: ManagedObject, Row>: Sendable {
     /// - Parameters:
     ///   - count: The largest number of rows.
     ///   - offset: How many rows to skip at the start.
+    /// - Returns: The selection with these.
     public func limited(to count: Int, offset: Int = 0) -> Selection {
         var other = self
         other.request.limit = count
@@ -103,8 +104,12 @@ enum SelectedColumn: Sendable {
     case key(RequestKey)
     case aggregate(AggregateTerm)
 
-    init(_ keyPath: AnyKeyPath) {
+    init<Object, Value>(_ keyPath: KeyPath<Object, Value>) {
         self = .key(.keyPath(ModelKeyPath(keyPath: keyPath)))
+    }
+
+    init<Object, Result>(_ aggregate: Aggregate<Object, Result>) {
+        self = .aggregate(aggregate.term)
     }
 }
 

@@ -20,7 +20,7 @@ package struct GroupTable: Sendable {
         prototypes = aggregations
     }
 
-    /// A table for a part of the objects, to be joined in order with ``append(_:under:)``.
+    /// A table for a part of the objects, to be joined in order with ``append(_:)``.
     package var beginning: GroupTable {
         GroupTable(prototypes.map(\.beginning))
     }
@@ -61,24 +61,36 @@ package struct GroupTable: Sendable {
     }
 
     /// Adds the groups of a part, whose objects follow those already added.
+    package mutating func append(_ part: GroupTable) {
+        for index in 0..<part.count {
+            append(index, of: part, to: part.keys.withKey(index) { group($0) })
+        }
+    }
+
+    /// Adds the groups of a part that come from one of several stores, where objects may have the same number.
     ///
     /// - Parameters:
     ///   - part: The part.
-    ///   - prefix: A value to put before its keys; nil for none.
-    package mutating func append(_ part: GroupTable, under prefix: Value? = nil) {
-        var key: [UInt8] = []
+    ///   - store: What is put before a key that has an object in it; null is put before any other.
+    /// - Throws: ``DecodingFailure`` for a key that cannot be read.
+    package mutating func append(
+        _ part: GroupTable, fromStore store: Value
+    ) throws(DecodingFailure) {
         for index in 0..<part.count {
-            let group = part.keys.withKey(index) { own in
-                guard let prefix else { return self.group(own) }
-                key = prefix.encoded
+            let hasObject = try part.key(of: index).contains { $0.reference != nil }
+            var key = (hasObject ? store : .null).encoded
+            part.keys.withKey(index) { own in
                 key.append(own, EncodedField(start: 0, end: own.byteCount))
-                return self.group(key.span.bytes)
             }
-            counts[group] += part.counts[index]
-            for aggregate in prototypes.indices {
-                aggregations[group * prototypes.count + aggregate]
-                    .append(part.aggregations[index * prototypes.count + aggregate])
-            }
+            append(index, of: part, to: group(key.span.bytes))
+        }
+    }
+
+    private mutating func append(_ index: Int, of part: GroupTable, to group: Int) {
+        counts[group] += part.counts[index]
+        for aggregate in prototypes.indices {
+            aggregations[group * prototypes.count + aggregate]
+                .append(part.aggregations[index * prototypes.count + aggregate])
         }
     }
 

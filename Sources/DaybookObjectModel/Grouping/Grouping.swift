@@ -24,7 +24,7 @@ package struct Grouping: Sendable {
 
     /// A group as a row: the values of its key and its aggregates.
     package struct Group: Sendable {
-        /// What was put before the key; nil for nothing.
+        /// What was put before the key for its store; nil for nothing.
         package let prefix: Value?
         fileprivate let keys: [Value]
         fileprivate let measures: [Value]
@@ -116,7 +116,9 @@ package struct Grouping: Sendable {
     /// An empty table for the groups.
     package var table: GroupTable {
         GroupTable(
-            measures.map { Aggregation($0.function, of: $0.path?.steps.last?.attribute?.type ?? .int64) }
+            measures.map {
+                Aggregation($0.function, of: $0.path?.steps.last?.attribute?.type ?? .int64)
+            }
         )
     }
 
@@ -127,7 +129,7 @@ package struct Grouping: Sendable {
     ///
     /// - Parameters:
     ///   - table: The groups.
-    ///   - hasPrefix: Whether there is a value before each key.
+    ///   - hasPrefix: Whether there is a value for the store before each key.
     /// - Returns: The groups; a single one where nothing is grouped by.
     /// - Throws: ``QueryError`` naming the attribute whose type cannot hold an aggregate.
     /// - Complexity: O(*g* log *g*), *g* the number of groups.
@@ -151,7 +153,8 @@ package struct Grouping: Sendable {
             }
             groups.append(
                 Group(
-                    prefix: hasPrefix ? key.first : nil, keys: Array(key.dropFirst(hasPrefix ? 1 : 0)),
+                    prefix: hasPrefix ? key.first : nil,
+                    keys: Array(key.dropFirst(hasPrefix ? 1 : 0)),
                     measures: values))
         }
         return groups.sorted(by: precedes)
@@ -167,7 +170,8 @@ package struct Grouping: Sendable {
     package func name(of column: Column) -> String {
         switch column {
         case .key(let index): keys[index].text
-        case .measure(let index): measures[index].function.columnName(of: measures[index].path?.text)
+        case .measure(let index):
+            measures[index].function.columnName(of: measures[index].path?.text)
         }
     }
 

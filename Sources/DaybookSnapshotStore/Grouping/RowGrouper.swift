@@ -45,7 +45,9 @@ struct RowGrouper: Sendable {
                 isComplete = false
                 continue
             }
-            if !properties.contains(where: { $0.number == first.number }) { properties.append(first) }
+            if !properties.contains(where: { $0.number == first.number }) {
+                properties.append(first)
+            }
         }
         let isKey =
             isComplete && properties.count == keys.count && keys.allSatisfy { $0.steps.count == 1 }
