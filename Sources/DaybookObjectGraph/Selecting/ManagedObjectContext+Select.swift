@@ -12,7 +12,7 @@ extension ManagedObjectContext {
     /// processor's cores where the rows are many. What is pending is laid over that object by object. In a
     /// child, with a transient attribute, and where the condition has to be evaluated in memory, the objects
     /// are found first and their values read one by one; what other processes save between these reads may
-    /// count. ``explain(_:)-(Selection<Object,_>)`` tells.
+    /// count. ``explain(_:)-(Selection<Object,Row>)`` tells.
     ///
     /// - Parameter selection: The columns, and which objects.
     /// - Returns: The rows in order.
