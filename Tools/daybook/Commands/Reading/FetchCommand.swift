@@ -61,9 +61,8 @@ struct FetchCommand: Command {
                     "daybook fetch iso.daybook Country --at 2010-10-01 --count",
                     "The number of countries then"),
                 .init(
-                    "daybook fetch iso.daybook Subdivision --group country.name --count "
-                        + "--having 'count > 50' --sort -count",
-                    "Countries with more than 50 subdivisions"),
+                    "daybook fetch iso.daybook Subdivision -g country.name -c --sort -count",
+                    "How many subdivisions each country has, the most first"),
                 .init(
                     "daybook fetch iso.daybook Country --format csv > countries.csv",
                     "A table for a spreadsheet"),
