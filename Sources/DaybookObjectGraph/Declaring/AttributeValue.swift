@@ -11,7 +11,7 @@ public import Foundation
 /// ```
 ///
 /// A `Codable` type conforms through ``CodableAttributeValue`` and is kept as JSON.
-public protocol AttributeValue: SendableMetatype {
+public protocol AttributeValue: SelectableValue {
     /// The kind of value in the model.
     static var attributeType: AttributeType { get }
     /// Whether the attribute may be without a value.

@@ -9,32 +9,53 @@ public import Foundation
 ///
 /// Objects without a value do not count.
 public struct Aggregate<Object: ManagedObject, Result: Sendable>: Sendable {
-    let function: FilterAggregate
-    let key: RequestKey
+    let term: AggregateTerm
     /// The value as its type; nil when it does not fit.
     let result: @Sendable (Value) -> Result?
 
     private init(
-        _ function: FilterAggregate, _ keyPath: PartialKeyPath<Object>,
+        _ function: AggregateFunction, _ keyPath: PartialKeyPath<Object>,
         _ result: @escaping @Sendable (Value) -> Result?
     ) {
-        self.function = function
-        key = .keyPath(ModelKeyPath(keyPath: keyPath))
+        term = AggregateTerm(
+            function: function, key: .keyPath(ModelKeyPath(keyPath: keyPath)))
         self.result = result
     }
 
-    /// The error for a value that the type of the attribute cannot hold or read.
-    func misfit(_ attribute: String, _ type: AttributeType) -> QueryError {
-        switch function {
-        case .minimum, .maximum:
-            QueryError(
-                "The \(function.rawValue) of \(attribute) is a value that its Swift type cannot read. "
-                    + "Give the type an 'unknownValue', or restrict the request.")
-        default:
-            QueryError(
-                "The \(function.rawValue) of \(attribute) does not fit its type '\(type.rawValue)'. Give "
-                    + "the attribute a type with more digits, or restrict the request.")
-        }
+    private init(counting result: @escaping @Sendable (Value) -> Result?) {
+        term = AggregateTerm(function: .count, key: nil)
+        self.result = result
+    }
+}
+
+/// An aggregate as a request names it.
+struct AggregateTerm: Sendable {
+    let function: AggregateFunction
+    /// The attribute; nil for the number of objects.
+    let key: RequestKey?
+
+    /// The path to the attribute; nil for the number of objects.
+    ///
+    /// - Throws: ``QueryError`` when it does not fit the model.
+    func path(of entity: GraphEntity, in schema: Schema) throws(QueryError) -> FilterPath? {
+        try key?.path(of: entity, in: schema)
+    }
+}
+
+extension Aggregate where Result == Int {
+    /// The number of objects.
+    public static var count: Aggregate { Aggregate(counting: Int.init(storedValue:)) }
+
+    /// The number of objects that have a value.
+    public static func count(_ attribute: KeyPath<Object, some AttributeValue>) -> Aggregate {
+        Aggregate(.count, attribute) { Int(storedValue: $0) }
+    }
+
+    /// The number of different values; no value is none.
+    public static func countDistinct(
+        _ attribute: KeyPath<Object, some AttributeValue>
+    ) -> Aggregate {
+        Aggregate(.distinct, attribute) { Int(storedValue: $0) }
     }
 }
 
@@ -81,6 +102,34 @@ extension Aggregate {
         _ attribute: KeyPath<Object, Decimal?>
     ) -> Aggregate where Result == Decimal? {
         Aggregate(.average, attribute) { Decimal?(storedValue: $0) }
+    }
+
+    /// The number in the middle, or the mean of the two there; nil for no objects.
+    public static func median<Number: AttributeValue & Numeric>(
+        _ attribute: KeyPath<Object, Number>
+    ) -> Aggregate where Result == Double? {
+        Aggregate(.median, attribute) { Double?(storedValue: $0.binary) }
+    }
+
+    /// The number in the middle of those that objects may be without; nil when none has one.
+    public static func median<Number: AttributeValue & Numeric>(
+        _ attribute: KeyPath<Object, Number?>
+    ) -> Aggregate where Result == Double? {
+        Aggregate(.median, attribute) { Double?(storedValue: $0.binary) }
+    }
+
+    /// The decimal number in the middle, or the mean of the two there; nil for no objects.
+    public static func median(
+        _ attribute: KeyPath<Object, Decimal>
+    ) -> Aggregate where Result == Decimal? {
+        Aggregate(.median, attribute) { Decimal?(storedValue: $0) }
+    }
+
+    /// The decimal number in the middle of those that objects may be without; nil when none has one.
+    public static func median(
+        _ attribute: KeyPath<Object, Decimal?>
+    ) -> Aggregate where Result == Decimal? {
+        Aggregate(.median, attribute) { Decimal?(storedValue: $0) }
     }
 
     /// The least value in the order of a fetch; nil for no objects.

@@ -12,7 +12,7 @@ public import Foundation
 ///
 /// All become the same filter, which chooses indexes. A Foundation predicate with an expression that no
 /// filter can represent is evaluated on the objects in memory instead;
-/// ``ManagedObjectContext/explain(_:)`` tells which.
+/// ``ManagedObjectContext/explain(_:)-(FetchRequest<Object>)`` tells which.
 ///
 /// A condition is a value and may cross threads: it keeps the identifiers of objects.
 public struct Condition<Object: ManagedObject>: Sendable {

@@ -83,37 +83,62 @@ enum RequestKey: Sendable {
     }
 }
 
+/// What is sorted by.
+enum OrderTerm: Sendable {
+    case key(RequestKey)
+    case aggregate(AggregateTerm)
+}
+
 /// A sort order of a fetch.
 public struct FetchOrder<Object: ManagedObject>: Sendable {
-    let key: RequestKey
+    let term: OrderTerm
     let isAscending: Bool
 
     /// From the smallest to the largest; objects without a value first.
     public static func ascending(
         _ keyPath: KeyPath<Object, some AttributeValue>
     ) -> FetchOrder<Object> {
-        FetchOrder(key: .keyPath(ModelKeyPath(keyPath: keyPath)), isAscending: true)
+        FetchOrder(term: .key(.keyPath(ModelKeyPath(keyPath: keyPath))), isAscending: true)
     }
 
     /// From the largest to the smallest; objects without a value last.
     public static func descending(
         _ keyPath: KeyPath<Object, some AttributeValue>
     ) -> FetchOrder<Object> {
-        FetchOrder(key: .keyPath(ModelKeyPath(keyPath: keyPath)), isAscending: false)
+        FetchOrder(term: .key(.keyPath(ModelKeyPath(keyPath: keyPath))), isAscending: false)
     }
 
     /// By a property, or a path of to-one relationships to one, by name: from the smallest.
     public static func ascending(_ name: String) -> FetchOrder<Object> {
-        FetchOrder(key: .name(name), isAscending: true)
+        FetchOrder(term: .key(.name(name)), isAscending: true)
     }
 
     /// By a property, or a path of to-one relationships to one, by name: from the largest.
     public static func descending(_ name: String) -> FetchOrder<Object> {
-        FetchOrder(key: .name(name), isAscending: false)
+        FetchOrder(term: .key(.name(name)), isAscending: false)
+    }
+
+    /// By what is worked out of each group, from the smallest: for a ``Selection``.
+    public static func ascending(
+        _ aggregate: Aggregate<Object, some Sendable>
+    ) -> FetchOrder<Object> {
+        FetchOrder(term: .aggregate(aggregate.term), isAscending: true)
+    }
+
+    /// By what is worked out of each group, from the largest: for a ``Selection``.
+    public static func descending(
+        _ aggregate: Aggregate<Object, some Sendable>
+    ) -> FetchOrder<Object> {
+        FetchOrder(term: .aggregate(aggregate.term), isAscending: false)
     }
 
     /// - Throws: ``QueryError`` when the path does not fit the model, or leads to many values.
     func sorting(of entity: GraphEntity, in schema: Schema) throws(QueryError) -> Sorting {
+        guard case .key(let key) = term else {
+            throw QueryError(
+                "Objects of '\(entity.schema.name)' cannot be sorted by an aggregate. Select columns and "
+                    + "group by one of them, or sort by an attribute.")
+        }
         let path = try key.path(of: entity, in: schema)
         if let step = path.steps.first(where: { $0.relationship?.isToMany == true }) {
             throw QueryError(

@@ -17,26 +17,27 @@ extension ManagedObjectContext {
     ///   - aggregate: The value to work out.
     ///   - request: The objects; all of the entity by default.
     /// - Returns: The value.
-    /// - Throws: As ``fetch(_:)``; ``QueryError`` also when the value does not fit the attribute's type.
-    /// - Complexity: As ``fetch(_:)``.
+    /// - Throws: As ``fetch(_:)-(FetchRequest<Object>)``; ``QueryError`` also when the value does not fit the attribute's type.
+    /// - Complexity: As ``fetch(_:)-(FetchRequest<Object>)``.
     public func fetch<Object, Result>(
         _ aggregate: Aggregate<Object, Result>, of request: FetchRequest<Object> = FetchRequest()
     ) throws -> Result {
         requireQueue()
         processPendingChanges()
         let entity = try request.entity(in: coordinator.model)
-        let path = try aggregate.key.path(of: entity, in: coordinator.model.schema)
-        guard let property = path.steps.last, let attribute = property.attribute else {
-            throw QueryError(
-                "An aggregate of '\(entity.schema.name)' needs an attribute. Name one, as in "
-                    + "'.sum(\\Employee.salary)'.")
+        let function = aggregate.term.function
+        guard let path = try aggregate.term.path(of: entity, in: coordinator.model.schema) else {
+            let count = Value.int(Int64(try count(request)))
+            guard let result = aggregate.result(count) else {
+                throw function.misfit("objects", .int64)
+            }
+            return result
         }
-        if let step = path.steps.first(where: { $0.relationship?.isToMany == true }) {
-            throw QueryError(
-                "An aggregate of '\(entity.schema.name)' cannot go through '\(step.name)', which leads to "
-                    + "many objects. Fetch these objects, or declare a derived attribute.")
+        let attribute = try path.attribute(for: function, of: entity.schema)
+        guard let property = path.steps.last else {
+            throw function.misfit(path.text, attribute.type)
         }
-        var values = Aggregation(aggregate.function, of: attribute.type)
+        var values = Aggregation(function, of: attribute.type)
         let isInRow = path.steps.count == 1 && property.isPersistent
         if try !isInRow || !aggregateInStores(&values, of: property, request) {
             var found = values
@@ -44,7 +45,8 @@ extension ManagedObjectContext {
             values = found
         }
         guard let value = values.value, let result = aggregate.result(value) else {
-            throw aggregate.misfit("'\(property.name)' of '\(entity.schema.name)'", attribute.type)
+            throw function.misfit(
+                "'\(property.name)' of '\(entity.schema.name)'", attribute.type)
         }
         return result
     }

@@ -147,7 +147,7 @@ extension ManagedObjectContext {
 
     /// How many objects meet a request.
     ///
-    /// - Throws: As ``fetch(_:)``.
+    /// - Throws: As ``fetch(_:)-(FetchRequest<Object>)``.
     public func count<Object>(_ request: FetchRequest<Object>) throws -> Int {
         requireQueue()
         processPendingChanges()

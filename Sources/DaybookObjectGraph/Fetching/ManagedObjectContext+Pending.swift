@@ -75,12 +75,16 @@ extension ManagedObjectContext {
     }
 
     /// The objects with pending changes that a query may be about.
-    private func changedObjects(of query: Query, _ store: PersistentStore) -> [ObjectID] {
+    func changedObjects(of query: Query, _ store: PersistentStore) -> [ObjectID] {
         journal.net(of: query.entities).map(\.object.graphID).filter { $0.store == store.number }
             .map(\.object)
     }
 
     /// The objects with pending changes that meet a query as they are here.
+    func pendingMatches(_ query: Query, _ store: PersistentStore) throws -> [ObjectID] {
+        try pendingMatches(query, store, ContextSource(context: self, store: store))
+    }
+
     private func pendingMatches(
         _ query: Query, _ store: PersistentStore, _ source: ContextSource
     ) throws -> [ObjectID] {

@@ -108,6 +108,20 @@ extension CoordinatedStores: RowFinder {
         }
     }
 
+    func group(
+        _ table: inout GroupTable, by grouping: Grouping, _ query: Query, in store: PersistentStore
+    ) throws {
+        try store.read(at: position(toRead: store)) {
+            try $0.group(&table, by: grouping, query)
+        }
+    }
+
+    func values(
+        at paths: [FilterPath], of query: Query, in store: PersistentStore
+    ) throws -> [[Value]] {
+        try store.read(at: position(toRead: store)) { try $0.values(at: paths, of: query) }
+    }
+
     func readTogether(_ objects: [ManagedObject], _ body: CommonReading) throws {
         // Relationships stay in their store.
         for objects in Dictionary(grouping: objects, by: \.graphID.store).values {

@@ -209,4 +209,14 @@ protocol RowFinder: AnyObject {
     func aggregate(
         _ aggregation: inout Aggregation, of property: SchemaProperty, _ query: Query,
         in store: PersistentStore) throws
+
+    /// Puts all objects of a store that a query finds into groups, whatever its order and limits.
+    func group(
+        _ table: inout GroupTable, by grouping: Grouping, _ query: Query, in store: PersistentStore
+    ) throws
+
+    /// The values at the ends of some paths, of the objects of a store that a query finds, in its order.
+    func values(
+        at paths: [FilterPath], of query: Query, in store: PersistentStore
+    ) throws -> [[Value]]
 }

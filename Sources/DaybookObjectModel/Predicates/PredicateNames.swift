@@ -1,11 +1,14 @@
 /// The meaning of names in a predicate.
 package struct PredicateNames: Sendable {
     let schema: Schema
+    /// The columns that names stand for; nil where they are those of properties.
+    let columns: [SchemaProperty]?
     private let found: (@Sendable (String) throws(QueryError) -> ObjectID?)?
 
     /// Names within one store: an object is `Country/17`.
     package init(in schema: Schema) {
         self.schema = schema
+        columns = nil
         found = nil
     }
 
@@ -19,7 +22,15 @@ package struct PredicateNames: Sendable {
         in schema: Schema, object: @escaping @Sendable (String) throws(QueryError) -> ObjectID?
     ) {
         self.schema = schema
+        columns = nil
         found = object
+    }
+
+    /// Names of columns, such as `department.name` and `sum(salary)`.
+    init(in schema: Schema, columns: [SchemaProperty]) {
+        self.schema = schema
+        self.columns = columns
+        found = nil
     }
 
     /// The object of a name; nil when the text is not a name.

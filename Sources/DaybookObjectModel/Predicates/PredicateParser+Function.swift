@@ -5,10 +5,17 @@ import Foundation
 extension PredicateParser {
     /// A predicate works out at most so many values: more than real ones do, and few enough for the stack.
     private static let computationsMaximum = 500
+    private static let now = "now"
 
     /// Whether the word at hand is followed by arguments.
     var isFunction: Bool {
         guard index + 1 < tokens.count else { return false }
+        // A column of a result, such as `sum(salary)`, is a name.
+        if names.columns != nil, case .word(let word, _) = current.kind,
+            FilterFunction(name: word) == nil, word.lowercased() != Self.now
+        {
+            return false
+        }
         return tokens[index + 1].kind == .symbol("(") || tokens[index + 1].kind == .symbol(":")
     }
 
@@ -25,7 +32,7 @@ extension PredicateParser {
             throw QueryError("'(' was expected, not \(current.description).", at: current.column)
         }
         let operands = try operands()
-        if name.lowercased() == "now" {
+        if name.lowercased() == Self.now {
             guard operands.isEmpty else { throw Self.wrongCount(name, 0, operands, at: column) }
             return PredicateOperand(kind: .literal(.value(.date(Date()))), column: column)
         }
@@ -161,7 +168,8 @@ extension PredicateParser {
         guard let function = FilterFunction(name: name) else {
             let names = FilterFunction.allCases.filter { $0.precedence == nil }.map(\.rawValue)
             throw QueryError(
-                "'\(name)' is not a function" + name.suggestion(among: names + ["now"]).orFullStop,
+                "'\(name)' is not a function"
+                    + name.suggestion(among: names + [Self.now]).orFullStop,
                 at: column)
         }
         guard operands.count == function.argumentCount else {

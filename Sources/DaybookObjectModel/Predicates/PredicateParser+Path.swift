@@ -86,12 +86,56 @@ extension PredicateParser {
             throw QueryError(
                 "A property or a constant was expected, not '\(word)'; a property of that name is "
                     + "written '#\(word)'.", at: token.column)
-        case .word(let word, _): try found.append(word, schema, at: token.column)
+        case .word(let word, _):
+            if let columns = names.columns {
+                return try self.column(word, columns, at: token.column)
+            }
+            try found.append(word, schema, at: token.column)
         default:
             throw QueryError(
                 "A property was expected, not \(token.description).", at: token.column)
         }
         return found
+    }
+
+    /// A column of a result: names separated by dots, or such in parentheses after a name.
+    private mutating func column(
+        _ first: String, _ columns: [SchemaProperty], at place: Int
+    ) throws(QueryError) -> PredicatePath {
+        var name = first
+        let isAggregate = accept(symbol: "(")
+        if isAggregate {
+            name += "("
+            try appendName(to: &name)
+        }
+        while accept(symbol: ".") {
+            name += "."
+            try appendName(to: &name)
+        }
+        if isAggregate {
+            guard accept(symbol: ")") else {
+                throw QueryError(
+                    "')' was expected, not \(current.description).", at: current.column)
+            }
+            name += ")"
+        }
+        guard let property = columns.first(where: { $0.name == name }) else {
+            let names = columns.map { "'\($0.name)'" }.joined(separator: ", ")
+            throw QueryError(
+                "There is no column '\(name)' with values to compare; there are \(names).",
+                at: place)
+        }
+        return PredicatePath(path: FilterPath([property]), aggregate: nil, entity: nil, text: name)
+    }
+
+    private mutating func appendName(to text: inout String) throws(QueryError) {
+        guard case .word(let name, _) = current.kind else {
+            throw QueryError(
+                "The name of a property was expected, not \(current.description).",
+                at: current.column)
+        }
+        advance()
+        text += name
     }
 
     private mutating func names(at column: Int) throws(QueryError) -> [String] {

@@ -6,7 +6,8 @@ import Foundation
 /// Floating-point numbers and decimals are added in the order in which they come, because an
 /// intermediate sum may be rounded. Null does not count.
 package struct Aggregation: Sendable {
-    private let function: FilterAggregate
+    private let function: AggregateFunction
+    private let type: AttributeType
     private let storage: AttributeType.Storage
     private var count = 0
     private var integer: Int128 = 0
@@ -14,30 +15,40 @@ package struct Aggregation: Sendable {
     /// Whether no digit of the sum of decimals has been lost.
     private var isExact = true
     private var binary = 0.0
-    /// The numbers of a part, which are added when it is joined.
+    /// The numbers of a part, which are added when it is joined, or those of a median.
     private var binaries: [Double] = []
     private var decimals: [Decimal] = []
+    /// The numbers of a median.
+    private var integers: [Int64] = []
     private var isPart = false
     private var extreme = Value.null
+    /// The different values in their canonical form.
+    private var different = KeyTable()
 
     /// Begins an aggregate of no values.
     ///
     /// - Parameters:
     ///   - function: The aggregate.
     ///   - type: The type of the values.
-    package init(_ function: FilterAggregate, of type: AttributeType) {
+    package init(_ function: AggregateFunction, of type: AttributeType) {
         self.function = function
+        self.type = type
         storage = type.storage
     }
 
     /// An empty aggregate for a part of the values, to be joined in order with ``append(_:)``.
     package var beginning: Aggregation {
-        var part = self
-        part.count = 0
-        part.integer = 0
-        part.extreme = .null
+        var part = Aggregation(function, of: type)
         part.isPart = true
         return part
+    }
+
+    /// Whether the order of the values makes no difference.
+    package var isOrderFree: Bool {
+        switch function {
+        case .sum, .average: storage == .integer
+        case .count, .distinct, .minimum, .maximum, .median: true
+        }
     }
 
     /// Adds a value.
@@ -46,6 +57,7 @@ package struct Aggregation: Sendable {
         count += 1
         switch function {
         case .count: break
+        case .distinct: _ = different.index(of: value.encoded.span.bytes)
         case .minimum:
             if extreme.isNull || value.order(to: extreme) == .orderedAscending { extreme = value }
         case .maximum:
@@ -55,6 +67,13 @@ package struct Aggregation: Sendable {
             case .int(let number): integer += Int128(number)
             case .double(let number): add(number)
             case .decimal(let number): add(number)
+            default: break
+            }
+        case .median:
+            switch value {
+            case .int(let number): integers.append(number)
+            case .double(let number): binaries.append(number)
+            case .decimal(let number): decimals.append(number)
             default: break
             }
         }
@@ -75,7 +94,20 @@ package struct Aggregation: Sendable {
             integer += Int128(try row.readVariableSigned(at: &offset))
             count += 1
         } else {
-            add(try row.value(at: field))
+            try addOtherwise(row, field)
+        }
+    }
+
+    @inline(never)
+    private mutating func addOtherwise(
+        _ row: RawSpan, _ field: EncodedField
+    ) throws(DecodingFailure) {
+        switch function {
+        case .count where row.byte(at: field.start) != ValueTag.null: count += 1
+        case .distinct where row.byte(at: field.start) != ValueTag.null:
+            count += 1
+            _ = different.index(of: row.extracting(field.start..<field.end))
+        default: add(try row.value(at: field))
         }
     }
 
@@ -83,8 +115,15 @@ package struct Aggregation: Sendable {
     package mutating func append(_ part: Aggregation) {
         count += part.count
         integer += part.integer
-        for number in part.decimals { add(number) }
-        for number in part.binaries { add(number) }
+        if function == .median {
+            integers += part.integers
+            binaries += part.binaries
+            decimals += part.decimals
+        } else {
+            for number in part.decimals { add(number) }
+            for number in part.binaries { add(number) }
+        }
+        different.formUnion(part.different)
         guard !part.extreme.isNull else { return }
         let order = part.extreme.order(to: extreme)
         if extreme.isNull || (function == .minimum && order == .orderedAscending)
@@ -103,26 +142,29 @@ package struct Aggregation: Sendable {
             decimals.append(number)
             return
         }
-        var (left, right, sum) = (decimal, number, Decimal())
-        let isRight = NSDecimalAdd(&sum, &left, &right, .plain) == .noError
-        isExact = isExact && isRight && !left.isNaN && !right.isNaN
-        decimal = sum
+        let sum = decimal.adding(number)
+        isExact = isExact && sum != nil
+        decimal = sum ?? .nan
     }
 
-    /// The aggregate of all added values: null for the average, minimum or maximum of none; nil
+    // MARK: - The result
+
+    /// The aggregate of all added values: null for the average, minimum, maximum or median of none; nil
     /// when the type cannot hold the result.
     package var value: Value? {
         switch function {
         case .count: .int(Int64(count))
+        case .distinct: .int(Int64(different.count))
         case .minimum, .maximum: extreme
         case .sum: sum
         case .average: count == 0 ? .null : mean
+        case .median: median
         }
     }
 
     private var sum: Value? {
         switch storage {
-        case .integer: Int64(exactly: integer).map { .int($0) }
+        case .integer: Int64(exactly: integer).flatMap { type.holds($0) ? .int($0) : nil }
         case .double: .double(binary)
         case .decimal: isExact ? .decimal(decimal) : nil
         default: nil
@@ -136,5 +178,38 @@ package struct Aggregation: Sendable {
         case .decimal: isExact ? .decimal(decimal / Decimal(count)) : nil
         default: nil
         }
+    }
+
+    private var median: Value? {
+        switch storage {
+        case .integer:
+            guard let (low, high) = integers.sorted().middle else { return .null }
+            return .double(Double(Int128(low) + Int128(high)) / 2)
+        case .double:
+            let sorted = binaries.sorted { $0.isNaN ? !$1.isNaN : $0 < $1 }
+            guard let (low, high) = sorted.middle else { return .null }
+            // The sum of two great numbers may be infinite.
+            return .double(low == high ? low : low / 2 + high / 2)
+        case .decimal:
+            guard let (low, high) = decimals.sorted().middle else { return .null }
+            return low == high ? .decimal(low) : low.adding(high).map { .decimal($0 / 2) }
+        default: return nil
+        }
+    }
+}
+
+extension Array {
+    /// The two elements in the middle, or twice the one that is there; nil for none.
+    fileprivate var middle: (Element, Element)? {
+        isEmpty ? nil : (self[(count - 1) / 2], self[count / 2])
+    }
+}
+
+extension Decimal {
+    /// The exact sum; nil when digits would be lost, and for what is not a number.
+    fileprivate func adding(_ other: Decimal) -> Decimal? {
+        var (left, right, sum) = (self, other, Decimal())
+        let isRight = NSDecimalAdd(&sum, &left, &right, .plain) == .noError
+        return isRight && !isNaN && !other.isNaN ? sum : nil
     }
 }

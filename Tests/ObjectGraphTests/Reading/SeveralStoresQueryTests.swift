@@ -47,6 +47,22 @@ import Testing
         return names.sorted()
     }
 
+    @Test func `groups of several stores are joined by value, and kept apart by object`() throws {
+        try set.inContext { (context) throws in
+            let all = FetchRequest<Employee>()
+            let names = try context.fetch(all.select(\.department?.name, .count))
+            #expect(names.map(\.0) == [nil, "first", "second"])
+            #expect(names.map(\.1) == [2, 1, 1])
+
+            let departments = try ["first", "second"].map { try department($0, context).objectID }
+            let ids = try context.fetch(
+                all.select(\.department?.objectID, .count).grouped(by: \.department))
+            #expect(Set(ids.map(\.0)) == [nil, departments[0], departments[1]])
+            #expect(ids.map(\.1) == [2, 1, 1])
+            #expect(try context.fetch(all.select(\.lastName)).count == 4)
+        }
+    }
+
     @Test func `the objects of two stores have the same numbers, so that these tests can fail`()
         throws
     {

@@ -145,6 +145,9 @@ final class DaybookStaff: Questioned {
             request.limit = 50
         case .sum:
             return try context.fetch(.sum(\Worker.age))
+        case .groupedSum:
+            let groups = FetchRequest<Worker>().select(\.age, .sum(\.number))
+            return try context.fetch(groups).reduce(0) { $0 + $1.0 * $1.1 }
         case .count:
             return try context.count(FetchRequest<Worker>(where: \Worker.age < 30))
         case .members:

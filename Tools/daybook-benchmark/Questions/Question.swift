@@ -13,6 +13,7 @@ enum Question: String, CaseIterable {
     case sum = "q9"
     case count = "q10"
     case members = "q11"
+    case groupedSum = "q12"
 
     var title: String {
         switch self {
@@ -27,6 +28,7 @@ enum Question: String, CaseIterable {
         case .sum: "sum of one attribute"
         case .count: "count with a condition"
         case .members: "50 to-many lists, with one attribute of each member"
+        case .groupedSum: "sum of one attribute for each of 50 values of another"
         }
     }
 
@@ -36,7 +38,7 @@ enum Question: String, CaseIterable {
         case .indexedEquality, .indexedRange, .firstInIndexOrder: .toSQLite(0.8, aim: 1.5)
         case .scan, .scanText, .topWithoutIndex, .sum, .count: .toSQLite(1, aim: 2)
         case .throughToOne, .members: .toSQLite(0.7, aim: 1)
-        case .offset: .toSQLite(0.5, aim: 1)
+        case .offset, .groupedSum: .toSQLite(0.5, aim: 1)
         }
     }
 }

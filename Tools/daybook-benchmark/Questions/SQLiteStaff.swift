@@ -79,6 +79,7 @@ final class SQLiteStaff: Questioned {
         case .throughToOne: bind(staff.city(ofTeam: turn), statement, 1)
         case .sum, .count: return try number(statement)
         case .members: return try members(statement, turn)
+        case .groupedSum: return try groups(statement)
         case .scanText, .firstInIndexOrder, .topWithoutIndex, .offset: break
         }
         return try workers(statement).reduce(0) { $0 + $1.age + $1.name.utf8.count }
@@ -109,6 +110,17 @@ final class SQLiteStaff: Questioned {
         return Int(sqlite3_column_int64(statement, 0))
     }
 
+    private func groups(_ statement: OpaquePointer) throws -> Int {
+        var sum = 0
+        var status = sqlite3_step(statement)
+        while status == SQLITE_ROW {
+            sum += Int(sqlite3_column_int64(statement, 0)) * Int(sqlite3_column_int64(statement, 1))
+            status = sqlite3_step(statement)
+        }
+        guard status == SQLITE_DONE else { throw failure("sqlite3_step") }
+        return sum
+    }
+
     private func members(_ statement: OpaquePointer, _ turn: Int) throws -> Int {
         let first = turn % max(1, staff.teamCount - 50)
         var sum = 0
@@ -134,6 +146,7 @@ final class SQLiteStaff: Questioned {
         case .sum: "SELECT sum(age) FROM worker"
         case .count: "SELECT count(*) FROM worker WHERE age < 30"
         case .members: all + "WHERE team = ?"
+        case .groupedSum: "SELECT age, sum(number) FROM worker GROUP BY age"
         }
     }
 

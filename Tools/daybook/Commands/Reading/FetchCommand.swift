@@ -17,7 +17,12 @@ struct FetchCommand: Command {
         "--sort", short: "-s", "KEY", .name, "Sort by this property; '-KEY' in descending order.")
     private let limit = Option("--limit", short: "-n", "N", .count, "Stop after N objects.")
     private let offset = Option("--offset", "N", .count, "Skip the first N objects.")
-    private let count = Flag("--count", short: "-c", "Print only the number of objects.")
+    private let count = Flag(
+        "--count", short: "-c", "Print only the number of objects; with groups, that of each.")
+    private let groups = GroupArguments()
+    private let form = Option(
+        "--format", "FORMAT", .word(among: ["csv"]),
+        "Print comma-separated values, the names of the columns first.")
 
     var declaration: CommandDeclaration {
         CommandDeclaration(
@@ -33,8 +38,21 @@ struct FetchCommand: Command {
                 The past is read in today's model: with today's names, and a property
                 that was removed for a time has the values that it kept meanwhile.
                 '--then' reads it in the model of that time.
+
+                With '--group' or an aggregate there is a row for each group of objects,
+                with columns that are named as in
+
+                  department.name  count  sum(salary)  distinct(city)
+
+                '--sort', '--limit' and '--offset' are then about these rows, which come in
+                the order of the keys otherwise, and '--having' keeps some of them. Objects
+                without a value are a group as well. Of integers and decimals a sum is exact;
+                one that does not fit the type of the attribute is an error.
+
+                CSV is RFC 4180 in UTF-8: a field that is empty and not quoted is null.
                 """,
-            arguments: [store, entity, filter, moment, then, sort, limit, offset, count],
+            arguments: [store, entity, filter, moment, then, sort, limit, offset, count]
+                + groups.all + [form],
             examples: [
                 .init(
                     "daybook fetch iso.daybook Country --where \"name BEGINSWITH 'F'\"",
@@ -42,6 +60,12 @@ struct FetchCommand: Command {
                 .init(
                     "daybook fetch iso.daybook Country --at 2010-10-01 --count",
                     "The number of countries then"),
+                .init(
+                    "daybook fetch iso.daybook Subdivision -g country.name -c --sort -count",
+                    "How many subdivisions each country has, the most first"),
+                .init(
+                    "daybook fetch iso.daybook Country --format csv > countries.csv",
+                    "A table for a spreadsheet"),
             ],
             endings: [
                 .init(.success),
@@ -57,18 +81,33 @@ struct FetchCommand: Command {
         let entity = try StoreReading.entity(arguments[entity], in: store.schema)
         var query = Query(entity, offset: arguments[offset] ?? 0)
         query.limit = arguments[limit]
-        query.sortings = try arguments[sort].map { try sorting($0, of: entity, in: store.schema) }
         if let text = arguments[filter] {
             query.filter = try StoreReading.filter(text, for: entity, in: store.schema)
         }
-        if arguments[count] {
+        let isCSV = arguments[form] != nil
+        if isCSV, console.format != .text {
+            throw ToolError.usage("'--format csv' and '--output' exclude each other.")
+        }
+        if groups.areAsked(arguments) {
+            var rows = try GroupedFetch(
+                groups, arguments, counts: arguments[count], query, in: store.schema)
+            try rows.sort(by: arguments[sort])
+            try rows.print(try store.read(at: sequence) { try rows.found(in: $0) }, console, isCSV)
+        } else if arguments[count] {
             let count = try store.read(at: sequence) { try $0.count(query) }
             try console.print(countText(count, console.format))
         } else {
+            query.sortings = try arguments[sort].map {
+                try sorting($0, of: entity, in: store.schema)
+            }
             let (objects, reading) = try PagedReading.begin(store, at: sequence) {
                 try $0.fetch(query)
             }
-            try print(objects, of: entity, reading, console)
+            if isCSV {
+                try printCSV(objects, of: entity, reading, console)
+            } else {
+                try print(objects, of: entity, reading, console)
+            }
         }
         return .success
     }
@@ -87,28 +126,9 @@ struct FetchCommand: Command {
         _ key: String, of entity: SchemaEntity, in schema: Schema
     ) throws -> Sorting {
         let isDescending = key.hasPrefix("-")
-        let names = (isDescending ? key.dropFirst() : key[...])
-            .split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        var steps: [SchemaProperty] = []
-        var current: SchemaEntity? = entity
-        var rest = names[...]
-        while let name = rest.first {
-            guard let owner = current else {
-                throw ToolError.usage(
-                    "'--sort' cannot be '\(key)': '\(steps.last?.name ?? "")' is an attribute.")
-            }
-            guard let (property, count) = owner.property(at: rest) else {
-                throw ToolError.usage(owner.unknownProperty(at: rest).message)
-            }
-            guard property.relationship?.isToMany != true else {
-                throw ToolError.usage(
-                    "'--sort' cannot be '\(key)': '\(name)' leads to many objects.")
-            }
-            steps.append(property)
-            current = property.end.flatMap { schema.entity($0.destination) }
-            rest = rest.dropFirst(count)
-        }
-        return Sorting(FilterPath(steps), isAscending: !isDescending)
+        let path = try StoreReading.path(
+            key, without: isDescending ? 1 : 0, of: entity, in: schema, for: "--sort")
+        return Sorting(path, isAscending: !isDescending)
     }
 
     private func countText(_ count: Int, _ format: OutputFormat) -> String {
@@ -138,16 +158,13 @@ struct FetchCommand: Command {
         _ objects: [ObjectID], of entity: SchemaEntity, _ reading: PagedReading,
         _ console: Console
     ) throws {
-        let shown = entity.slots.prefix(entity.storedSlotCount)
+        let shown = entity.shownProperties
         var table = TextTable(
             [TextTable.Column("object")] + shown.map { TextTable.Column($0.name) })
         try reading.forEach(objects) { object, snapshot in
             var cells = [TextTable.Cell(snapshot.schema.name(of: object), .name)]
             for property in shown {
-                let value = try snapshot.value(of: property, in: object)
-                let cell = AuditValue(
-                    value, type: property.attribute?.type, in: snapshot.schema)
-                cells.append(TextTable.Cell(cell.text))
+                cells.append(TextTable.Cell(try value(of: property, in: object, snapshot).text))
             }
             return (cells, cells.reduce(0) { $0 + $1.text.utf8.count })
         } print: { cells in
@@ -155,6 +172,35 @@ struct FetchCommand: Command {
         }
         try console.print(table)
         try console.talk(objects.count == 1 ? "1 object." : "\(objects.count) objects.")
+    }
+
+    /// The same columns as the table, as comma-separated values.
+    private func printCSV(
+        _ objects: [ObjectID], of entity: SchemaEntity, _ reading: PagedReading,
+        _ console: Console
+    ) throws {
+        let shown = entity.shownProperties
+        try console.write(CSVRow().line(["object"] + shown.map(\.name)))
+        try reading.forEach(objects) { object, snapshot in
+            var row = CSVRow()
+            row.append(snapshot.schema.name(of: object))
+            for property in shown {
+                let value = try value(of: property, in: object, snapshot)
+                row.append(value.isNull ? nil : value.text)
+            }
+            let line = row.line
+            return (line, line.count)
+        } print: { line in
+            try console.write(line)
+        }
+    }
+
+    private func value(
+        of property: SchemaProperty, in object: ObjectID, _ snapshot: borrowing Snapshot
+    ) throws -> AuditValue {
+        AuditValue(
+            try snapshot.value(of: property, in: object), type: property.attribute?.type,
+            in: snapshot.schema)
     }
 
     /// `{"object":"Country/17","entity":"Country","values":{…}}`, with every property stored on the
@@ -175,6 +221,13 @@ struct FetchCommand: Command {
             writer.object { $0.values(of: state, entity, in: schema) }
         }
         return writer.bytes
+    }
+}
+
+extension SchemaEntity {
+    /// The properties that have a column in a table of objects.
+    fileprivate var shownProperties: [SchemaProperty] {
+        slots.prefix(storedSlotCount).filter { !$0.isRemoved }
     }
 }
 

@@ -131,6 +131,44 @@ enum StoreReading {
         }
     }
 
+    /// The path that names joined by dots stand for, through to-one relationships.
+    ///
+    /// - Parameters:
+    ///   - text: What was given for an option.
+    ///   - skipped: How many characters before the names belong to the option.
+    ///   - entity: The entity at which the path begins.
+    ///   - schema: The schema of that entity.
+    ///   - option: The option.
+    /// - Returns: The path.
+    /// - Throws: ``ToolError`` when the model has no such path, or it leads to many objects.
+    static func path(
+        _ text: String, without skipped: Int = 0, of entity: SchemaEntity, in schema: Schema,
+        for option: String
+    ) throws -> FilterPath {
+        let names = text.dropFirst(skipped)
+            .split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        var steps: [SchemaProperty] = []
+        var current: SchemaEntity? = entity
+        var rest = names[...]
+        while let name = rest.first {
+            guard let owner = current else {
+                throw ToolError.usage(
+                    "'\(option)' cannot be '\(text)': '\(steps.last?.name ?? "")' is an attribute.")
+            }
+            guard let (property, count) = owner.property(at: rest) else {
+                throw ToolError.usage(owner.unknownProperty(at: rest).message)
+            }
+            guard property.relationship?.isToMany != true else {
+                throw ToolError.usage(
+                    "'\(option)' cannot be '\(text)': '\(name)' leads to many objects.")
+            }
+            steps.append(property)
+            current = property.end.flatMap { schema.entity($0.destination) }
+            rest = rest.dropFirst(count)
+        }
+        return FilterPath(steps)
+    }
+
     /// The property of that name.
     static func property(_ name: String, of entity: SchemaEntity) throws -> SchemaProperty {
         if let property = entity.property(named: name) { return property }

@@ -1,0 +1,118 @@
+import Daybook
+import DaybookTestSupport
+import Foundation
+import Testing
+
+/// The examples of the page on asking, in order.
+@Suite struct AskingExampleTests {
+    // example
+    final class Shop: ManagedObject {
+        @Attribute(.unique) var city: String
+        @Relationship(inverse: \Sale.shop) var sales: Set<Sale>
+    }
+
+    final class Sale: ManagedObject {
+        @Attribute var article: String = ""
+        @Attribute var amount: Decimal = 0
+        @Attribute var pieces: Int?
+        @Relationship var shop: Shop?
+    }
+    // end of example
+
+    @MainActor @Test func `selections go as the page says`() throws {
+        let folder = try TemporaryDirectory()
+        let container = try PersistentContainer(
+            folder.url.appendingPathComponent("s.daybook"), model: [Shop.self, Sale.self])
+        let context = container.viewContext
+        for (index, city) in ["Bergen", "Oslo"].enumerated() {
+            let shop = Shop(context: context)
+            shop.city = city
+            for number in 1...3 {
+                let sale = Sale(context: context)
+                sale.article = number == 1 ? "tea" : "cake"
+                sale.amount = Decimal(10 * index + 3 * number)
+                sale.pieces = number == 3 ? nil : number
+                sale.shop = number == 3 && index == 0 ? nil : shop
+            }
+        }
+        try context.save()
+        try container.setTag("inventory")
+
+        // example
+        var newest = FetchRequest<Sale>(where: \.amount > 5)
+        newest.order = [.descending(\.amount)]
+        for (article, city) in try context.fetch(newest.select(\.article, \.shop?.city)) {
+            print(article, city ?? "elsewhere")
+        }
+        let articles: [String] = try context.fetch(newest.select(\.article))
+        // end of example
+
+        #expect(articles == ["cake", "cake", "tea", "cake", "cake"])
+
+        // example
+        let rows = try context.fetch(newest.dictionaries())
+        let cities = try context.fetch(newest.dictionaries("article", "shop.city"))
+        let ids = try context.identifiers(of: newest)
+        // end of example
+
+        #expect(
+            rows.last == ["article": .string("cake"), "amount": .decimal(6), "pieces": .int(2)])
+        #expect(cities[3] == ["article": .string("cake"), "shop.city": .null])
+        #expect(ids.count == 5)
+
+        // example
+        let large = FetchRequest<Sale>(where: \.amount > 5)
+        let takings = large.select(\.shop?.city, .sum(\.amount), .count)
+        for (city, amount, count) in try context.fetch(takings) {
+            print(city ?? "elsewhere", amount, count)
+        }
+        // end of example
+
+        let found = try context.fetch(takings)
+        #expect(found.map(\.0) == [nil, "Bergen", "Oslo"])
+        #expect(found.map(\.1) == [9, 6, 48])
+        #expect(found.map(\.2) == [1, 1, 3])
+
+        // example
+        let best = FetchRequest<Sale>()
+            .select(\.shop?.city, .sum(\.amount), .median(\.pieces))
+            .grouped(by: \.shop)  // two shops may be in one city
+            .having { _, amount, _ in amount > 10 }
+            .ordered(by: .descending(.sum(\.amount)))
+            .limited(to: 3)
+        let three = try context.fetch(best)
+        let sold = try context.fetch(FetchRequest<Sale>().select(\.article).distinct)
+        let (total, count) = try context.fetch(large.select(.sum(\.amount), .count))[0]
+        // end of example
+
+        #expect(three.map(\.0) == ["Oslo"])
+        #expect(three.map(\.2) == [1.5])
+        #expect(sold == ["cake", "tea"])
+        #expect(total == 63)
+        #expect(count == 5)
+        for sale in try context.fetch(FetchRequest<Sale>()) { sale.amount += 1 }
+        try context.save()
+
+        // example
+        let then = try container.context(at: .tag("inventory"))
+        let former = try then.performAndWait { try then.fetch(takings) }
+        // end of example
+
+        #expect(former.map(\.1) == [9, 6, 48])
+
+        // example
+        Sale(context: context).amount = 100
+        let withIt = try context.fetch(FetchRequest<Sale>().select(.sum(\.amount)))
+        var saved = FetchRequest<Sale>()
+        saved.includesPendingChanges = false
+        let withoutIt = try context.fetch(saved.select(.sum(\.amount)))
+        // end of example
+
+        #expect(withIt == [172])
+        #expect(withoutIt == [72])
+
+        // example
+        print(try context.explain(takings))
+        // end of example
+    }
+}
