@@ -86,6 +86,28 @@ import Testing
         }
     }
 
+    @Test func `what another opening of the store saves is followed, as of another process`() throws
+    {
+        let elsewhere = try PersistentContainer(
+            store.folder.url.appendingPathComponent("classes.daybook"), model: watchedClasses)
+        try run { context in
+            context.automaticallyMergesChangesFromParent = true
+            let observer = try ResultsObserver(byName, in: context)
+            let differences = observer.differences
+            let other = elsewhere.newBackgroundContext()
+            try other.performAndWait { () throws in
+                let new = WatchedPerson(context: other)
+                new.name = "Abe"
+                try other.save(author: "another")
+            }
+
+            _ = try context.mergeChanges()
+
+            #expect(observer.objects.map(\.name) == ["Abe", "Ann", "Bea", "Cid"])
+            #expect(differences.takeWaiting()?.entries.map(\.author) == ["another"])
+        }
+    }
+
     @Test func `a list of what is saved changes with the save, which it names`() throws {
         try run { context in
             var request = byName

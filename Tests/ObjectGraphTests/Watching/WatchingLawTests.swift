@@ -8,7 +8,12 @@ import Testing
 
 /// Lists against fresh fetches, after every step of random histories of several contexts.
 @Suite struct WatchingLawTests {
-    @Test(arguments: 1...12 as ClosedRange<UInt64>)
+    /// `DAYBOOK_WATCHING_SEEDS=100` tries more of them.
+    private static let seeds: ClosedRange<UInt64> =
+        1...(ProcessInfo.processInfo.environment["DAYBOOK_WATCHING_SEEDS"].flatMap { UInt64($0) }
+        ?? 12)
+
+    @Test(arguments: seeds)
     func `a list is what a fetch finds, and its differences lead there`(seed: UInt64) throws {
         let history = try WatchedHistory(seed: seed)
         for step in 0..<40 {
