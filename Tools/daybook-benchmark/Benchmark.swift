@@ -121,6 +121,15 @@ struct Benchmark {
                 + "\(sizes.0.grouped)",
             .times, .figure(2, aim: 1.2), [merging.ratios.last ?? .nan])
 
+        let watching = Watching(scaleName: options.scale.name)
+        let watched = try watching.run()
+        report.add(
+            "q",
+            "a list of \(watching.count.grouped) told of a save of \(Watching.changes), beside the merge",
+            .seconds, .figure(0.000_1), watched.following)
+        report.add(
+            "q'", "the same against fetching the list", .times, .figure(0.01), [watched.ratio])
+
         guard let counts = options.counts else { return }
         report.counts = counts
         report.add(

@@ -157,8 +157,9 @@ extension ManagedObjectContext {
         return Dictionary(pairs) { _, later in later }
     }
 
-    /// Posts what has happened to objects since the last post.
+    /// Tells lists, and posts, what has happened to objects since this was last done.
     func postChanges() {
+        tellLists()
         guard let sets = news.takeChanges() else { return }
         var information: [AnyHashable: Any] = [:]
         for (key, objects) in sets { information[key] = objects }

@@ -144,7 +144,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     }
 
     /// What has been edited here: the open event, what is pending, and what can be undone.
-    let journal = WorkingJournal()
+    let journal: WorkingJournal
     /// Deleted objects whose delete rules have not been applied yet.
     var undeliveredDeletes: [Deletion] = []
     /// Why the last undo did nothing, until it has been reported.
@@ -202,6 +202,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     ) {
         self.coordinator = coordinator
         self.parentStore = parentStore
+        journal = WorkingJournal(for: news.interest)
         self.concurrencyType = concurrencyType
         self.readingMode = readingMode
         tracksObservation = concurrencyType == .mainQueue

@@ -3,7 +3,7 @@ import Synchronization
 
 /// What a context reports: to the program about its objects, and to children about what they read here.
 ///
-/// Confined to the context's queue, but for ``revision``.
+/// Confined to the context's queue, but for ``revision`` and ``isWatched``.
 final class News {
     /// What has happened to objects since it was last posted.
     private var changes = ObjectChanges()
@@ -15,10 +15,21 @@ final class News {
     /// Whether a merged deletion counts among the changes of the context.
     private var isMergingSave = false
     private let revisions = Atomic<UInt64>(0)
+    /// The lists that are told of changes here.
+    private var lists: [ToldList] = []
+    /// What the lists have yet to be told.
+    private var notices = ListNotices()
+    /// Whether lists are told of changes, here or in the children. May be used on any thread.
+    let interest = ListInterest()
 
     /// A child that at once merges what its parent saves and merges.
     private struct Follower {
         weak var context: ManagedObjectContext?
+    }
+
+    /// A list that is told of changes as long as somebody holds it.
+    private struct ToldList {
+        weak var list: (any WatchingList)?
     }
 
     // MARK: - Objects
@@ -26,11 +37,17 @@ final class News {
     /// Records what has happened to an object.
     func record(_ object: ManagedObject, as kind: ObjectChanges.Kind) {
         changes.record(object, as: kind)
+        guard isWatched else { return }
+        notices.take(object.graphID, nil, .update)
+        if kind == .deleted { notices.keep(object) }
     }
 
     /// Records a change that was made as a whole.
     func record(_ change: Change, of object: ManagedObject) {
         changes.record(change, of: object)
+        guard isWatched else { return }
+        notices.take(change, of: object.graphID, object.binding.schema)
+        if change.isDelete { notices.keep(object) }
     }
 
     /// What has happened to objects since this was last called, each in one set; nil for nothing.
@@ -38,6 +55,47 @@ final class News {
         guard !changes.isEmpty else { return nil }
         defer { changes = ObjectChanges() }
         return changes.sets
+    }
+
+    // MARK: - Lists
+
+    /// Whether a list is told of what changes, here or in a child. May be read on any thread.
+    var isWatched: Bool { interest.isThere }
+
+    /// Starts to tell a list, which is not kept alive for it.
+    func add(_ list: any WatchingList) {
+        lists.removeAll { $0.list == nil }
+        lists.append(ToldList(list: list))
+    }
+
+    /// Stops telling a list.
+    func remove(_ list: any WatchingList) {
+        lists.removeAll { $0.list == nil || $0.list === list }
+    }
+
+    /// The lists that somebody holds.
+    var liveLists: [any WatchingList] { lists.compactMap(\.list) }
+
+    /// Notes something that lists have to be told.
+    func noteForLists(_ note: (inout ListNotices) -> Void) {
+        if isWatched { note(&notices) }
+    }
+
+    /// What the lists have to be told, once; nil for nothing.
+    func takeNotices() -> ListNotices? {
+        guard !notices.isEmpty else { return nil }
+        defer { notices = ListNotices() }
+        return notices
+    }
+
+    /// Lets children that follow, and have lists, look again at what has changed here.
+    func tellChildrenWithLists(_ notices: @autoclosure () -> NoticesOfParent) {
+        guard followers.contains(where: { $0.context?.news.isWatched == true }) else { return }
+        let notices = notices()
+        for follower in followers {
+            guard let child = follower.context, child.news.isWatched else { continue }
+            child.perform { [weak child] in child?.lookAgainForLists(at: notices) }
+        }
     }
 
     // MARK: - Deletions that were merged

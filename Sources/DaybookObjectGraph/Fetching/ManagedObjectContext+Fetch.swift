@@ -319,8 +319,8 @@ struct ContextSource: FilterSource {
             }
             return try context.parentStore.members(of: own, in: id).sorted
         }
-        let owner = context.object(id)
-        guard let own = owner.binding.schema.property(property.number) else { return [] }
-        return owner.memberList(of: own, context).sorted
+        let schema = context.binding(object.entity).schema
+        guard let own = schema.property(property.number) else { return [] }
+        return try context.freshMembers(of: own, in: id).sorted
     }
 }

@@ -8,6 +8,13 @@ final class JournalIndex {
     // A class, because the hooks of objects ask it while changes are applied to them.
     private var changes = NetChanges()
     private var links = RelationLinks()
+    /// The changes that came and went here other than by an event, for lists.
+    private var noted: [(id: GraphID, change: Change)] = []
+    private let interest: ListInterest
+
+    init(for interest: ListInterest) {
+        self.interest = interest
+    }
 
     // MARK: - Asking
 
@@ -63,6 +70,7 @@ final class JournalIndex {
         _ change: Change, of object: ManagedObject, _ move: NetChanges.Move
     ) -> NetChange.Kind? {
         recordLinks(of: change, to: object)
+        note(change, of: object.graphID)
         return changes.append(change, of: object, move)
     }
 
@@ -159,7 +167,12 @@ final class JournalIndex {
     }
 
     /// Follows an object to the identifier that it has now.
-    func move(_ old: GraphID, to id: GraphID) { changes.move(old, to: id) }
+    func move(_ old: GraphID, to id: GraphID) {
+        changes.move(old, to: id)
+        for id in [old, id] {
+            note(Change(object: id.object, kind: .update(edits: [], members: [])), of: id)
+        }
+    }
 
     // MARK: - Moving the base
 
@@ -167,6 +180,7 @@ final class JournalIndex {
     func clear(_ object: ManagedObject) {
         if let change = changes[object.graphID]?.change {
             recordLinks(of: change.inverse, to: object)
+            note(change, of: object.graphID)
         }
         changes.remove(object.graphID)
     }
@@ -178,6 +192,22 @@ final class JournalIndex {
         let change = change.flatMap { $0.isEmpty ? nil : $0 }
         changes.replace(object.graphID, with: change)
         if let change { recordLinks(of: change, to: object) }
+        for change in [before.change, change] {
+            if let change { note(change, of: object.graphID) }
+        }
+    }
+
+    // MARK: - For lists
+
+    private func note(_ change: Change, of id: GraphID) {
+        if interest.isThere { noted.append((id, change)) }
+    }
+
+    /// What has been noted since this was last called.
+    func takeNotedChanges() -> [(id: GraphID, change: Change)] {
+        guard !noted.isEmpty else { return [] }
+        defer { noted = [] }
+        return noted
     }
 
     /// Takes out everything.

@@ -22,12 +22,19 @@ import DaybookObjectModel
 final class WorkingJournal {
     private var event = OpenEvent()
     private var steps = StepList()
-    private let index = JournalIndex()
+    private let index: JournalIndex
     private var unlisted: [(store: UInt32, origin: UndoneEntries)] = []
     private var attempts = JournalAttempts()
     /// The values to which the list is adapted at the end of `gatheringRebases(_:)`; nil outside it.
     private var gathered: [ManagedObject: [Rebase]]?
     private var endedEvents = 0
+
+    /// Makes an empty journal.
+    ///
+    /// - Parameter interest: Whether lists ask for what comes and goes.
+    init(for interest: ListInterest = ListInterest()) {
+        index = JournalIndex(for: interest)
+    }
 
     // MARK: - What is pending
 
@@ -202,6 +209,11 @@ final class WorkingJournal {
     ) -> RecordedChange? {
         index.make(recorded, as: move, in: context)
     }
+
+    // MARK: - For lists
+
+    /// What has become pending, and ceased to be, other than by an event, since this was last called.
+    func takeNotedChanges() -> [(id: GraphID, change: Change)] { index.takeNotedChanges() }
 
     // MARK: - Moving the base
 

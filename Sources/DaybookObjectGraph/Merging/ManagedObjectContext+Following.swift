@@ -32,7 +32,10 @@ extension ManagedObjectContext {
         var conflicts: [MergeConflict] = []
         var merged = MergedIdentifiers()
         var lost: [UInt32: Set<ObjectID>] = [:]
-        for change in changes { forgetLists(touchedBy: change.change, change.id) }
+        for change in changes {
+            forgetLists(touchedBy: change.change, change.id)
+            noteForLists(change.change, of: change.id, by: change.entry)
+        }
         let destinations = pendingDestinations
         journal.gatheringRebases {
             for change in changes {
@@ -79,6 +82,8 @@ extension ManagedObjectContext {
     /// Merges the parent's state of every object that is registered here or that pending changes lead
     /// to.
     func mergeWholeParent() -> [MergeConflict] {
+        // What the parent has that is not registered here is not named below.
+        news.noteForLists { $0.takeEverything() }
         let objects = registry.objects.filter { !$0.status.isTemporary }
         for object in objects { object.relations = [:] }
         let registered = objects.map { object in

@@ -75,7 +75,10 @@ extension ManagedObjectContext {
                 for change in entry {
                     let id = GraphID(store: store.number, object: change.object)
                     try collect(change, id, sequence, into: &incoming)
-                    if news.hasFollowers { changes.append(GraphChange(id: id, change: change)) }
+                    let entry = EntryName(store: store.number, sequence: sequence)
+                    noteForLists(change, of: id, by: entry)
+                    guard news.hasFollowers else { continue }
+                    changes.append(GraphChange(id: id, change: change, entry: entry))
                 }
             }
         }

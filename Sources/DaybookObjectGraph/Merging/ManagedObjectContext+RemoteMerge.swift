@@ -47,6 +47,8 @@ extension ManagedObjectContext {
             + changes(deleted, .delete(values: [], members: []))
         for change in all { coordinator.rows.forget(change.id) }
         forgetLists(ofOthersThan: all)
+        // Identifiers do not tell what conditions on related objects depended on before.
+        news.noteForLists { $0.takeEverything() }
         news.mergingSave { tell(of: mergeParent(all)) }
     }
 

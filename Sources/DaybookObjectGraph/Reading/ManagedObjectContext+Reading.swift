@@ -30,8 +30,13 @@ extension ManagedObjectContext {
     func currentMembers(
         of property: SchemaProperty, in id: GraphID
     ) throws -> RelationMembers {
-        let owner = registry[id]
-        if case .many(let list)? = owner?.relations[property.number] { return list.members }
+        if case .many(let list)? = registry[id]?.relations[property.number] { return list.members }
+        return try freshMembers(of: property, in: id)
+    }
+
+    /// The members of a relationship as ``currentMembers(of:in:)``, but read again where a list is known: what
+    /// lies under the context may have changed since.
+    func freshMembers(of property: SchemaProperty, in id: GraphID) throws -> RelationMembers {
         var members = try underlyingMembers(of: property, in: id) {
             try parentStore.members(of: $0, in: $1)
         }
@@ -127,6 +132,7 @@ extension ManagedObjectContext {
     public func setQueryGeneration(from token: QueryGenerationToken?) throws {
         requireQueue()
         try parentStore.hold(to: token)
+        tellListsOfEverything()
     }
 }
 

@@ -5,6 +5,8 @@ import DaybookSnapshotStore
 struct GraphChange {
     let id: GraphID
     let change: Change
+    /// The entry that it stands in; nil for one that is pending.
+    var entry: EntryName?
 }
 
 /// What was saved, computed when asked for: a save of many objects is not listed unless somebody wants

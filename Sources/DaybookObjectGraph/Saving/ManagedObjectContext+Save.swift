@@ -77,6 +77,7 @@ extension ManagedObjectContext {
         let told = items.span
         for index in told.indices where !told[index].isAnnihilated { told[index].object.didSave() }
         let saved = SavedChanges(items, derived)
+        tellLists()
         postDidSave(summary, saved, entries)
         if !derived.isEmpty { postChanges() }
         if news.hasFollowers { news.tellFollowers(saved.changes) }
@@ -94,12 +95,15 @@ extension ManagedObjectContext {
     ) throws -> [SavedEntry] {
         switch outcome {
         case .takenIn(let isAsSent, let merged):
+            noteForLists(savedAsSent: items)
             finishSave(of: items, isAsSent: isAsSent, merged)
             return []
         case .saved(let saves, let refusal):
             for save in saves where save.entry != nil { terms.countSave() }
+            noteForLists(saves)
             if let refusal {
                 finish(saves)
+                tellLists()
                 throw refusal
             }
             finishPending(savedAs: saves.origins)

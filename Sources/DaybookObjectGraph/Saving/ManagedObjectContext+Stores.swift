@@ -143,6 +143,7 @@ extension ManagedObjectContext {
     /// Follows a store that was added to the coordinator.
     func beginFollowing(_ store: PersistentStore) {
         parentStore.add(store, for: self)
+        tellListsOfEverything(isReset: true)
     }
 
     /// Makes the objects of a store that was removed from the coordinator unreadable. Their pending changes
@@ -157,12 +158,14 @@ extension ManagedObjectContext {
             turnIntoFault(object)
             news.record(object, as: .invalidated)
         }
+        tellListsOfEverything(isReset: true)
         postChanges()
     }
 
     /// Follows a store at another location.
     func follow(_ store: PersistentStore, insteadOf old: PersistentStore) {
         parentStore.replace(old, with: store, for: self)
+        tellListsOfEverything(isReset: true)
     }
 }
 

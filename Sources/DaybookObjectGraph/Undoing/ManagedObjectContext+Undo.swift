@@ -28,6 +28,7 @@ extension ManagedObjectContext {
             if let change = item.change {
                 apply(change.inverse, to: item.object)
                 updateLists(touchedBy: change.inverse, of: item.object)
+                noteForLists(change, of: item.object.graphID)
             }
             news.record(item.object, as: item.object.isInserted ? .deleted : .refreshed)
             settle(item.object, nil)
@@ -60,7 +61,10 @@ extension ManagedObjectContext {
         registry.reset()
         terms.clear()
         news.reset()
-        defer { postReset(of: objects) }
+        defer {
+            tellListsOfEverything(isReset: true)
+            postReset(of: objects)
+        }
         parentStore.reset()
     }
 
@@ -114,7 +118,7 @@ extension ManagedObjectContext {
         if !object.binding.schema.referenceSlots.isEmpty {
             updateLists(touchedBy: change, of: object)
         }
-        news.record(object, as: .updated)
+        news.record(change, of: object)
         return change
     }
 

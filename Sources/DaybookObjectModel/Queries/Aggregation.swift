@@ -79,6 +79,27 @@ package struct Aggregation: Sendable {
         }
     }
 
+    /// Takes back a value that was added.
+    ///
+    /// - Parameter value: The value.
+    /// - Returns: Whether it could be: an extreme and a rounded sum do not tell what they were without it.
+    ///   Otherwise the aggregate is of no use any more.
+    package mutating func remove(_ value: Value) -> Bool {
+        guard !value.isNull else { return true }
+        count -= 1
+        switch (function, value) {
+        case (.count, _): return true
+        case (.sum, .int(let number)), (.average, .int(let number)):
+            integer -= Int128(number)
+            return true
+        case (.sum, .decimal(var number)), (.average, .decimal(var number)):
+            number.negate()
+            add(number)
+            return isExact
+        default: return false
+        }
+    }
+
     /// Adds the value in a range of bytes.
     ///
     /// - Parameters:

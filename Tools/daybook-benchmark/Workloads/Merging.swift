@@ -40,7 +40,8 @@ struct Merging {
         return report
     }
 
-    private static func fill(
+    /// Makes objects in entries of many.
+    static func fill(
         _ container: PersistentContainer, _ count: Int
     ) throws -> [ManagedObjectID] {
         var ids: [ManagedObjectID] = []
