@@ -7,7 +7,7 @@ import Foundation
 /// that is sorted by the value, where there is no limit. What is left, sums and means of binary numbers, which are
 /// rounded in the order of the objects, and extremes within a limit, is worked out again in memory: O(*n*).
 struct KeptAggregate {
-    private let function: FilterAggregate
+    private let function: AggregateFunction
     private let type: AttributeType
     private let isSorted: Bool
     private var running: Aggregation?
@@ -20,8 +20,9 @@ struct KeptAggregate {
     ///   - type: The type of the values.
     ///   - list: The list; the last key of each entry is its value.
     ///   - isSorted: Whether the list is sorted by the value and shows all objects.
-    init(_ function: FilterAggregate, of type: AttributeType, in list: WatchedList, isSorted: Bool)
-    {
+    init(
+        _ function: AggregateFunction, of type: AttributeType, in list: WatchedList, isSorted: Bool
+    ) {
         self.function = function
         self.type = type
         self.isSorted = isSorted

@@ -42,23 +42,34 @@ public final class ValueObserver<Result: Sendable>: Observable, @unchecked Senda
         _ aggregate: Aggregate<Object, Result>, of request: FetchRequest<Object> = FetchRequest(),
         in context: ManagedObjectContext
     ) throws {
-        let attribute = try aggregate.attribute(of: request, in: context)
-        let function = aggregate.function
+        guard let (key, attribute) = try aggregate.term.attribute(of: request, in: context) else {
+            try self.init(
+                in: context,
+                { [unowned context] in try WatchedRequest(request, section: nil, in: context) },
+                { _ in nil },
+                { list, _ in
+                    guard let count = aggregate.result(.int(Int64(list.count))) else {
+                        throw AggregateFunction.count.misfit("objects", .int64)
+                    }
+                    return count
+                })
+            return
+        }
+        let function = aggregate.term.function
         let isExtreme = function == .minimum || function == .maximum
         let isSorted = try isExtreme && request.countMaximum() == nil && request.offset <= 0
         var sorted = request
-        if isSorted { sorted.order = [FetchOrder(key: aggregate.key, isAscending: true)] }
+        if isSorted { sorted.order = [FetchOrder(term: .key(key), isAscending: true)] }
         let asked = sorted
         try self.init(
             in: context,
             { [unowned context] in
-                try WatchedRequest(
-                    asked, section: nil, value: isSorted ? nil : aggregate.key, in: context)
+                try WatchedRequest(asked, section: nil, value: isSorted ? nil : key, in: context)
             },
             { KeptAggregate(function, of: attribute.type, in: $0, isSorted: isSorted) },
             { list, kept in
                 guard let value = kept?.value(in: list), let result = aggregate.result(value) else {
-                    throw aggregate.misfit(
+                    throw function.misfit(
                         "'\(attribute.name)' of '\(request.entityName)'", attribute.type)
                 }
                 return result
@@ -205,19 +216,14 @@ public struct ObservedValue<Value: Sendable>: Sendable {
     }
 }
 
-extension Aggregate {
-    /// The attribute whose values are added up.
-    fileprivate func attribute(
+extension AggregateTerm {
+    /// The attribute whose values are taken, and what names it; nil for the number of objects.
+    fileprivate func attribute<Object>(
         of request: FetchRequest<Object>, in context: ManagedObjectContext
-    ) throws -> AttributeDescription {
+    ) throws -> (RequestKey, AttributeDescription)? {
         let model = context.coordinator.model
         let entity = try request.entity(in: model)
-        let path = try key.path(of: entity, in: model.schema)
-        guard let attribute = path.steps.last?.attribute else {
-            throw QueryError(
-                "An aggregate of '\(entity.schema.name)' needs an attribute. Name one, as in "
-                    + "'.sum(\\Employee.salary)'.")
-        }
-        return attribute
+        guard let key, let path = try path(of: entity, in: model.schema) else { return nil }
+        return (key, try path.attribute(for: function, of: entity.schema))
     }
 }

@@ -51,16 +51,17 @@ struct WatchedRequest {
         whole.limit = nil
         whole.offset = 0
         if let section {
-            let sorting = try FetchOrder<Object>(key: section, isAscending: true)
+            let sorting = try FetchOrder<Object>(term: .key(section), isAscending: true)
                 .sorting(of: entity, in: model.schema)
             let first = try request.order.first?.sorting(of: entity, in: model.schema)
             if first?.path != sorting.path {
-                whole.order.insert(FetchOrder(key: section, isAscending: true), at: 0)
+                whole.order.insert(FetchOrder(term: .key(section), isAscending: true), at: 0)
             }
         }
         let query = try whole.queryForAll(in: model)
         kept = try value.map {
-            try FetchOrder<Object>(key: $0, isAscending: true).sorting(of: entity, in: model.schema)
+            try FetchOrder<Object>(term: .key($0), isAscending: true).sorting(
+                of: entity, in: model.schema)
         }
         attachments = context.coordinator.attachmentCount
         let all = context.targets(try context.stores(for: request))

@@ -60,6 +60,18 @@ private struct DependencyCollector {
         switch expression {
         case .constant: break
         case .path(let path), .aggregate(_, let path): collect(path, in: scopes)
+        case .subquery(let subquery):
+            guard let members = collect(subquery.members, in: scopes) else { return }
+            add(members, nil)
+            collect(subquery.condition, in: [members] + scopes)
+            collect(subquery.values, in: [members] + scopes)
+        case .function(_, let arguments):
+            for argument in arguments { collect(argument, in: scopes) }
+        case .cast(let value, _): collect(value, in: scopes)
+        case .conditional(let condition, let first, let second):
+            collect(condition, in: scopes)
+            collect(first, in: scopes)
+            collect(second, in: scopes)
         }
     }
 

@@ -13,7 +13,7 @@ enum Question: String, CaseIterable {
     case sum = "q9"
     case count = "q10"
     case members = "q11"
-    case groupedSum = "q12"
+    case groupedSum = "q16"
 
     var title: String {
         switch self {
