@@ -23,6 +23,7 @@ struct LeavesAhead {
     ///   - page: The branch page, of the lowest level.
     ///   - order: The direction of the walk.
     ///   - pages: The pages of the state.
+    /// - Throws: ``PageFault`` when the branch page has no such nodes.
     mutating func come(
         to index: Int, on page: PageView, _ order: ScanOrder, in pages: Pages
     ) throws(PageFault) {

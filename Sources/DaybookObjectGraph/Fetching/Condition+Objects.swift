@@ -67,7 +67,8 @@ extension KeyPath where Root: ManagedObject {
     /// relationship, and the cheaper side is looked at first.
     ///
     /// - Parameter request: A request for objects of the relationship's entity, without a limit and an offset.
-    ///   A request that breaks this is refused when it is executed.
+    ///   One that has them is refused when the outer request is executed.
+    /// - Returns: The condition.
     public func isIn<Destination: ManagedObject>(
         _ request: FetchRequest<Destination>
     ) -> Condition<Root> where Value == Destination? {

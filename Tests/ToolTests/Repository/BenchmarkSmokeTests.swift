@@ -20,8 +20,9 @@ import FoundationXML
     private static let withLMDB = ["k", "k'"]
     private static let withSQLite = ["d'", "d''", "i", "i'", "n", "t", "w", "w'"]
     private static let once =
-        (1...11).map { "q\($0)" } + ["s", "u", "uc", "u'", "u'c", "u''", "u''c", "z", "z'"]
-        + ["c0", "g''", "q12", "q13", "q14", "q15", "o", "p", "m", "x", "y"]
+        (1...11).map { "q\($0)" }
+        + ["q16", "s", "u", "uc", "u'", "u'c", "u''", "u''c", "z", "z'"]
+        + ["c0", "g''", "q12", "q13", "q14", "q15", "o", "p", "m", "q", "q'", "x", "y"]
 
     /// Who does some work, Daybook first.
     private static func contenders(_ workload: String) -> [String] {
