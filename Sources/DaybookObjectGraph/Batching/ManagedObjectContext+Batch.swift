@@ -187,7 +187,9 @@ extension ManagedObjectContext {
                 where error.code == .conditionFailed || error.code == .conflict
             {
                 attempt += 1
-                guard attempt <= Self.batchAttemptsMaximum else { throw error }
+                // Where nobody has saved since, it would be the same again.
+                guard attempt <= Self.batchAttemptsMaximum, try batch.store.head() > plan.base
+                else { throw error }
             }
         }
     }

@@ -81,6 +81,9 @@ final class News {
         if isWatched { note(&notices) }
     }
 
+    /// Whether the lists have something to be told.
+    var hasNotices: Bool { !notices.isEmpty }
+
     /// What the lists have to be told, once; nil for nothing.
     func takeNotices() -> ListNotices? {
         guard !notices.isEmpty else { return nil }

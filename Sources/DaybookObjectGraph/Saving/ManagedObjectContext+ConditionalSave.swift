@@ -48,8 +48,8 @@ extension ManagedObjectContext {
         author: String? = nil, note: String? = nil, at date: Date? = nil
     ) throws -> SequenceNumber? {
         let (store, query) = try conditionQuery(request)
-        return try terms.with(SaveCondition(.unchanged, query, since: entry), inStore: store.number)
-        {
+        let condition = SaveCondition(.unchanged, query, since: entry)
+        return try terms.with((store.number, condition)) {
             try save(author: author, note: note, at: date)
         }
     }
@@ -79,7 +79,7 @@ extension ManagedObjectContext {
     ) throws -> SequenceNumber? {
         let (store, query) = try conditionQuery(request)
         let condition = try store.store.condition(noneOf: query)
-        return try terms.with(condition, inStore: store.number) {
+        return try terms.with((store.number, condition)) {
             try save(author: author, note: note, at: date)
         }
     }

@@ -47,6 +47,7 @@ extension ManagedObjectContext {
         undoing undone: ClosedRange<SequenceNumber>? = nil
     ) throws -> SequenceNumber? {
         requireQueue()
+        let condition = terms.takeCondition()
         guard !isReadOnly else { throw StoreError.readOnlyContext() }
         if let error = undoFailure {
             undoFailure = nil
@@ -68,9 +69,11 @@ extension ManagedObjectContext {
         let attribution = Attribution(author: author ?? self.author, note: note, context: name)
         let items = journal.net
         let summary = ChangeSummary(items.map(\.object))
-        let outcome = try parentStore.save(
-            items, of: self, terms.credited(attribution, in: journal),
-            at: time, undoing: undone)
+        let outcome = try terms.with(condition) {
+            try parentStore.save(
+                items, of: self, terms.credited(attribution, in: journal),
+                at: time, undoing: undone)
+        }
         let entries = try agree(with: outcome, on: items)
         let derived = takeDerived(from: outcome, besides: items)
         news.recordSave()

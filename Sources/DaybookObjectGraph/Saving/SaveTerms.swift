@@ -10,7 +10,7 @@ final class SaveTerms {
     /// Objects that others must not change before the next save.
     private var watched: Set<ManagedObject> = []
     /// What must hold in a store for the save that is under way.
-    private var condition: (store: UInt32, condition: SaveCondition)?
+    private var condition: JudgedCondition?
     /// Who saved into the context since it was last saved.
     private var attributions = ChildAttributions()
     /// What each save refuses until it is fixed.
@@ -41,13 +41,22 @@ final class SaveTerms {
 
     // MARK: - Conditions
 
-    /// Runs a save on a condition that one store judges.
+    /// A condition, and the store that judges it.
+    typealias JudgedCondition = (store: UInt32, condition: SaveCondition)
+
+    /// Runs a save on a condition that one store judges; for nil on none.
     func with<Result>(
-        _ condition: SaveCondition, inStore store: UInt32, _ save: () throws -> Result
+        _ condition: JudgedCondition?, _ save: () throws -> Result
     ) rethrows -> Result {
-        self.condition = (store, condition)
+        self.condition = condition
         defer { self.condition = nil }
         return try save()
+    }
+
+    /// The condition of the save that begins. Those that hooks make meanwhile are not on it.
+    func takeCondition() -> JudgedCondition? {
+        defer { condition = nil }
+        return condition
     }
 
     /// The conditions of the save that is under way, as far as a store judges them.

@@ -13,8 +13,8 @@ public import Foundation
 ///
 /// It follows what changes as a ``ResultsObserver`` does, which is the simpler choice where no code from Core Data has
 /// to go on; but only while it has a delegate. Set the delegate before ``performFetch()``: a controller without one
-/// has what it has fetched. After the context was reset, and when a store was added or removed, nothing is there until
-/// ``performFetch()`` is called again.
+/// has what it has fetched. After the context was reset while there is a delegate, and whenever a store was added or
+/// removed, nothing is there until ``performFetch()`` is called again.
 ///
 /// There is no `cacheName`: a cache on the disk saves Core Data from counting the sections again at every start. Here
 /// the order comes from an index where one serves the request, and sections are counted while the list is read.
@@ -101,9 +101,18 @@ public final class FetchedResultsController<Object: ManagedObject>: @unchecked S
     /// - Complexity: As of the fetch, and O(*n*) reads for each sort order.
     public func performFetch() throws {
         managedObjectContext.requireQueue()
+        // What is not told yet is about the list as it was requested before.
+        managedObjectContext.processPendingChanges()
+        let (before, wasFollowing) = (latestRequest.request, list.isFollowing)
         latestRequest.request = fetchRequest
         list.follow(delegate != nil)
-        try list.fetch()
+        do {
+            try list.fetch()
+        } catch {
+            latestRequest.request = before
+            list.follow(wasFollowing)
+            throw error
+        }
         known = nil
         latestDifference = nil
     }
@@ -114,6 +123,7 @@ public final class FetchedResultsController<Object: ManagedObject>: @unchecked S
     ///
     /// - Complexity: O(*n*) after a change.
     public var fetchedObjects: [Object]? {
+        managedObjectContext.requireQueue()
         guard list.isFetched else { return nil }
         if let known { return known }
         let objects: [Object] = list.objects(in: 0..<list.count)
@@ -123,8 +133,8 @@ public final class FetchedResultsController<Object: ManagedObject>: @unchecked S
 
     /// The sections, in order; one of all objects where they are not divided, and nil before ``performFetch()``.
     public var sections: [ResultsSection<Object>]? {
-        guard list.isFetched else { return nil }
         managedObjectContext.requireQueue()
+        guard list.isFetched else { return nil }
         return list.sections(of: Object.self)
     }
 

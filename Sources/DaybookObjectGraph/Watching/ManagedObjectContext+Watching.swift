@@ -73,10 +73,17 @@ extension ManagedObjectContext {
         for save in saves {
             let entry = save.entry.map { EntryName(store: $0.store, sequence: $0.sequence) }
             let isAsSent = save.result?.isAsSent == true && !save.hasForeign
+            // What the store has left out or put in the place of another is in no change of the entry.
+            var sent: Set<GraphID> = []
+            for item in save.items {
+                guard let change = item.change else { continue }
+                sent.insert(item.object.graphID)
+                noteForLists(change, of: item.object.graphID, isAsSent ? .saved : .update)
+            }
             for change in save.result?.changes ?? [] {
+                let id = GraphID(store: save.store, object: change.object)
                 noteForLists(
-                    change, of: GraphID(store: save.store, object: change.object), by: entry,
-                    isAsSent ? .saved : .update)
+                    change, of: id, by: entry, isAsSent && sent.contains(id) ? .saved : .update)
             }
         }
         if parentStore.isHeld { news.noteForLists { $0.takeEverything() } }
@@ -91,7 +98,11 @@ extension ManagedObjectContext {
 
     /// Tells the lists, here and in children that follow, what has changed since this was last done.
     func tellLists() {
-        guard news.isWatched else { return }
+        guard news.isWatched else {
+            // The last list has gone since something was noted for it.
+            if news.hasNotices { _ = (journal.takeNotedChanges(), news.takeNotices()) }
+            return
+        }
         for (id, change) in journal.takeNotedChanges() { noteForLists(change, of: id) }
         guard let notices = news.takeNotices() else { return }
         news.tellChildrenWithLists(notices.forChildren)

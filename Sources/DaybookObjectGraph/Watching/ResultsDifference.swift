@@ -183,6 +183,10 @@ public struct ResultsDifference: Sendable {
             merged.updates[id] = OffsetPair(old: backward.offset(of: pair.old), new: pair.new)
         }
         merged.causes.merge(next.causes) { _, later in later }
+        // An object that came and went is in the difference no more.
+        merged.causes = merged.causes.filter {
+            moved.contains($0.key) || merged.updates[$0.key] != nil
+        }
         return merged
     }
 }

@@ -206,13 +206,17 @@ public final class ValueObserver<Result: Sendable>: Observable, @unchecked Senda
 public struct ObservedValue<Value: Sendable>: Sendable {
     /// The value.
     public let value: Value
-    /// The entries that have changed it, oldest first in each store; empty when all of it is pending in the context.
+    /// The entries that have changed it, oldest first in each store, and only the last 100 where a reader was slow;
+    /// empty when all of it is pending in the context.
     public let entries: [ResultsEntry]
+
+    private static var entriesMaximum: Int { 100 }
 
     /// This value, reported together with one before it.
     func after(_ earlier: ObservedValue) -> ObservedValue {
         let new = entries.filter { !earlier.entries.contains($0) }
-        return ObservedValue(value: value, entries: earlier.entries + new)
+        return ObservedValue(
+            value: value, entries: (earlier.entries + new).suffix(Self.entriesMaximum))
     }
 }
 

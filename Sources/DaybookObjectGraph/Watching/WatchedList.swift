@@ -165,7 +165,10 @@ final class WatchedList: WatchingList {
         defer { isTelling = false }
         while !waiting.isEmpty {
             let next = waiting.removeFirst()
-            guard isWanted() else { return follow(false) }
+            guard isWanted() else {
+                waiting = []
+                return follow(false)
+            }
             let isLost = next.isReset || request != nil && !isFetched
             if renewal == .whenFetched, isLost { forget() }
             guard renewal == .byItself || request != nil else { continue }
@@ -185,7 +188,7 @@ final class WatchedList: WatchingList {
         }
         var looks: [GraphID: Look] = [:]
         for (id, notice) in notices.objects where request.concerns(id) {
-            looks[id] = Look(cause: notice.cause, isUpdate: counts(notice.weight, request))
+            looks[id] = Look(cause: notice.cause, isUpdate: counts(notice, request))
         }
         for (id, origin) in try request.dependents(of: notices, in: context)
         where looks[id] == nil && request.concerns(id) {
@@ -197,8 +200,11 @@ final class WatchedList: WatchingList {
         return step
     }
 
-    private func counts(_ weight: ListNotices.Weight, _ request: WatchedRequest) -> Bool {
-        weight == .update || weight == .saved && !request.seesPending
+    /// Whether a list shows an object otherwise than before, where it stands where it stood.
+    private func counts(_ notice: ListNotices.Notice, _ request: WatchedRequest) -> Bool {
+        if request.seesPending { return notice.weight == .update }
+        // What is pending is not in the store yet; what a parent has taken in is in no entry.
+        return notice.weight == .saved || notice.cause != nil || context.parent != nil
     }
 
     /// Reads everything again, and finds what has changed.
@@ -211,7 +217,7 @@ final class WatchedList: WatchingList {
         for entry in entries { looks[entry.id] = Look(entry: entry) }
         for (id, notice) in notices.objects where looks[id] != nil {
             looks[id]?.cause = notice.cause
-            looks[id]?.isUpdate = counts(notice.weight, prepared)
+            looks[id]?.isUpdate = counts(notice, prepared)
         }
         request = prepared
         if prepared.order.ranks != results.order.ranks

@@ -152,7 +152,13 @@ extension PredicateParser {
         for (index, operand) in operands.enumerated() {
             let other = operands.count == 2 ? operands[1 - index].type : .unknown
             let type = function.type(of: operand, beside: other)
-            expressions.append(try operand.expression(for: type, with: names))
+            let expression = try operand.expression(for: type, with: names)
+            if let constant = expression.constant, !function.domain.includes(constant) {
+                throw QueryError(
+                    "\(operand.text) is \(constant.noun); \(function.rawValue) "
+                        + "\(function.domain.verb).", at: operand.column)
+            }
+            expressions.append(expression)
         }
         let expression = FilterExpression.computed(function, expressions)
         let text = function.text(of: operands)
@@ -295,6 +301,17 @@ extension FilterFunction.Domain {
         case (.numbersOrDates, .date), (.date, .date), (.text, .string), (.text, .url): true
         case (.numbers, _), (.numbersOrDates, _):
             type.storage == .integer || type.storage == .double || type == .decimal
+        default: false
+        }
+    }
+
+    /// Whether a constant can be taken; of no value comes no value.
+    fileprivate func includes(_ constant: Value) -> Bool {
+        switch (self, constant) {
+        case (_, .null), (.text, .string), (.date, .date), (.numbersOrDates, .date): true
+        case (.numbers, .int), (.numbers, .double), (.numbers, .decimal), (.numbersOrDates, .int),
+            (.numbersOrDates, .double), (.numbersOrDates, .decimal):
+            true
         default: false
         }
     }

@@ -80,7 +80,12 @@ extension PredicateParser {
             for name in try names(at: token.column) {
                 try found.append(name, schema, at: token.column)
             }
-        case .word(let word, isEscaped: false) where word.uppercased() == "SELF": break
+        case .word(let word, isEscaped: false) where word.uppercased() == "SELF":
+            guard names.columns == nil else {
+                throw QueryError(
+                    "A group is no object, so there is no SELF. Name one of its columns.",
+                    at: token.column)
+            }
         case .word(let word, isEscaped: false)
         where PredicateToken.keywords.contains(word.uppercased()):
             throw QueryError(

@@ -41,6 +41,18 @@ struct UpdatePlanner {
         let property: SchemaProperty
         let slot: Int
         let expression: RowExpression
+
+        /// The value as the property holds it; nil when it cannot.
+        func stored(_ value: Value) -> Value? {
+            if case .constant = expression { return value }
+            let type = property.attribute?.type
+            guard type == .float, case .double(let number) = value else {
+                return value.normalized(for: type)
+            }
+            // A result of single precision is rounded to it, as when an object computes.
+            let rounded = Float(number)
+            return rounded.isFinite ? Value.double(Double(rounded)).normalized : nil
+        }
     }
 
     /// A mistake in so many objects is probably in most, and need not be reported for all.
@@ -59,7 +71,8 @@ struct UpdatePlanner {
         var edits: [Edit] = []
         for step in steps {
             let old = try projection.value(step.slot, of: object, row, bytes)
-            guard let new = try value(of: step.expression, entity, object, row, bytes) else {
+            let result = try value(of: step.expression, entity, object, row, bytes)
+            guard let new = result.flatMap({ step.stored($0) }) else {
                 failures.append(
                     ValidationFailure(
                         ValueMisfit(
@@ -67,9 +80,8 @@ struct UpdatePlanner {
                         of: step.property, in: object, projection.schema))
                 continue
             }
-            let normalized = new.normalized(for: step.property.attribute?.type)
-            guard old != normalized else { continue }
-            edits.append(Edit(property: step.property.number, old: old, new: normalized))
+            guard old != new else { continue }
+            edits.append(Edit(property: step.property.number, old: old, new: new))
         }
         guard !edits.isEmpty else { return }
         changes.append(Change(object: object, kind: .update(edits: edits, members: [])))
@@ -80,7 +92,12 @@ struct UpdatePlanner {
         steps = assignments.compactMap { assignment in
             guard let property = entity?.property(assignment.property), let slot = property.slot
             else { return nil }
-            return Step(property: property, slot: slot, expression: assignment.expression)
+            var expression = assignment.expression
+            if case .constant(let value) = expression {
+                // Once for all objects: it may have to compute the digest of a long value.
+                expression = .constant(value.normalized(for: property.attribute?.type))
+            }
+            return Step(property: property, slot: slot, expression: expression)
         }
     }
 

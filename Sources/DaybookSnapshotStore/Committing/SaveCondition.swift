@@ -32,11 +32,22 @@ package struct SaveCondition: Sendable {
     ///   - query: The entities and the filter.
     ///   - since: The last entry that the caller has seen.
     package init(_ demand: Demand, _ query: Query, since: SequenceNumber) {
-        let isOfRow = !query.filter.crossesRelationships
+        // With a limit the order, too, decides what a query finds.
+        let isLimited = query.limit != nil || query.offset > 0
+        let isOfRow =
+            !query.filter.crossesRelationships
+            && (!isLimited || query.sortings.allSatisfy(\.isOfRow))
         self.demand = demand
         entities = isOfRow ? Set(query.entities) : nil
         filter = isOfRow ? query.filter : .constant(true)
         self.since = since
+    }
+}
+
+extension Sorting {
+    /// Whether only the values of the object itself count.
+    fileprivate var isOfRow: Bool {
+        path.steps.count <= 1 && path.steps.allSatisfy { $0.slot != nil }
     }
 }
 

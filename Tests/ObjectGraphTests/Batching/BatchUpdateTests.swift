@@ -277,6 +277,28 @@ import Testing
         #expect(try refusal([.add(32_000, to: \.built)]).failures.count == 2)
     }
 
+    @Test func `single precision is computed as an object computes it`() throws {
+        let fleet = try FleetStore()
+        try fleet.inContext { context in
+            let ship = Ship(context: context)
+            ship.code = "single"
+            try context.save()
+            try context.execute(
+                BatchUpdateRequest<Ship>(assigning: [.multiply(\.draught, by: 3)]))
+            context.refreshAllObjects()
+
+            #expect(ship.draught == Float(0.1) * 3)
+            let error = #expect(throws: StoreError.self) {
+                try context.execute(
+                    BatchUpdateRequest<Ship>(
+                        assigning: [.multiply(\.draught, by: .greatestFiniteMagnitude)]))
+                try context.execute(
+                    BatchUpdateRequest<Ship>(assigning: [.multiply(\.draught, by: 1e30)]))
+            }
+            #expect(error?.failures.map(\.reason) == [.numberTooLarge])
+        }
+    }
+
     @Test func `rules and unique values hold`() throws {
         let minimum = try refusal([.subtract(2, from: \.tonnage)])
         #expect(minimum.code == .validation && minimum.failures.map(\.property) == ["tonnage"])

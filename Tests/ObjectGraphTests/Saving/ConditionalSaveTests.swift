@@ -17,9 +17,18 @@ private final class Doctor: ManagedObject {
     /// Not part of the model.
     var onSave: (() -> Void)?
 
+    /// Not part of the model, either.
+    var afterSave: (() -> Void)?
+
     override func willSave() {
         let action = onSave
         onSave = nil
+        action?()
+    }
+
+    override func didSave() {
+        let action = afterSave
+        afterSave = nil
         action?()
     }
 }
@@ -247,6 +256,24 @@ extension FetchRequest where Object == Doctor {
             let entry = try hospital.second.save(
                 ifNone: FetchRequest<Doctor>(where: \.shift == 3), author: "hr")
             #expect(entry != nil)
+        }
+    }
+
+    @Test func `a save that a hook makes afterwards is not on the condition`() throws {
+        let hospital = try Hospital()
+        let context = hospital.first
+        try context.performAndWait {
+            let doctor = Doctor(context: context)
+            (doctor.name, doctor.shift) = ("Carol", 7)
+            var saved: Result<SequenceNumber?, any Error>?
+            doctor.afterSave = {
+                doctor.remark = "on her own"
+                saved = Result { try context.save() }
+            }
+            let entry = try #require(
+                try context.save(ifNone: FetchRequest<Doctor>(where: \.shift == 7)))
+
+            #expect(try saved?.get() == entry.next)
         }
     }
 

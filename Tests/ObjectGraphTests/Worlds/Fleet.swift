@@ -23,6 +23,7 @@ class Ship: ManagedObject {
     @Attribute final var spare: Int?
     @Attribute final var price: Decimal = 0
     @Attribute final var speed: Double = 1
+    @Attribute final var draught: Float = 0.1
     @Attribute final var remark: String?
     @Transient final var whim: String?
     @Relationship final var harbour: Harbour?

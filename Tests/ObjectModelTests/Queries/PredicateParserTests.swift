@@ -79,6 +79,13 @@ import Testing
                 "[n] compares texts as they are, and 'cn' asks for something else too."
             ),
             ("firstName + 1 == 2", 1, "'firstName' is text; + computes with numbers."),
+            ("age + '5' == 10", 7, "the text \"5\" is text; + computes with numbers."),
+            ("abs(TRUE) == 1", 5, "TRUE is true or false; abs computes with numbers."),
+            (
+                "year(5) == 1", 6,
+                "'the number 5' is a date, written as \"2011-12-15\" or \"2011-12-15T08:30:00Z\", not the "
+                    + "number 5."
+            ),
             ("length(age) == 2", 8, "'age' is an integer; length takes text."),
             ("year(age) == 2", 6, "'age' is an integer; year takes a date."),
             ("department * 2 == 2", 1, "'department' is an object; * computes with numbers."),
