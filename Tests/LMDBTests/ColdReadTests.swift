@@ -6,26 +6,7 @@ import Testing
 @testable import DaybookLMDB
 
 /// Reads of a file that is not in memory; where the file system is memory, there are none.
-@Suite(.enabled(if: ColdReadTests.canDrop)) struct ColdReadTests {
-    /// Whether the system drops what it keeps of a file when it is asked to.
-    private static let canDrop: Bool = {
-        do {
-            let directory = try TemporaryDirectory()
-            let file = try filled(directory.path("probe"))
-            guard fsync(file.fileDescriptor) == 0,
-                posix_fadvise(file.fileDescriptor, 0, 0, POSIX_FADV_DONTNEED) == 0
-            else { return false }
-            return try residentPages(of: directory.path("probe")) == 0
-        } catch {
-            return false
-        }
-    }()
-
-    private static func filled(_ path: String) throws -> FileHandle {
-        try Data(repeating: 1, count: 1 << 16).write(to: URL(fileURLWithPath: path))
-        return try FileHandle(forUpdating: URL(fileURLWithPath: path))
-    }
-
+@Suite(.enabled(if: SystemCache.canDrop)) struct ColdReadTests {
     private static let leaves = 3_000
     private let directory: TemporaryDirectory
     private let path: String
@@ -90,12 +71,34 @@ import Testing
         let waits = try waits(.ascending, of: 1)
 
         #expect(waits <= 8)
-        let resident = try Self.residentPages(of: path)
+        let resident = try SystemCache.residentPages(of: path)
         #expect(resident < Self.leaves / 4)
+    }
+}
+
+/// What the system keeps of files.
+enum SystemCache {
+    /// Whether the system drops what it keeps of a file when it is asked to.
+    static let canDrop: Bool = {
+        do {
+            let directory = try TemporaryDirectory()
+            let file = try filled(directory.path("probe"))
+            guard fsync(file.fileDescriptor) == 0,
+                posix_fadvise(file.fileDescriptor, 0, 0, POSIX_FADV_DONTNEED) == 0
+            else { return false }
+            return try residentPages(of: directory.path("probe")) == 0
+        } catch {
+            return false
+        }
+    }()
+
+    private static func filled(_ path: String) throws -> FileHandle {
+        try Data(repeating: 1, count: 1 << 16).write(to: URL(fileURLWithPath: path))
+        return try FileHandle(forUpdating: URL(fileURLWithPath: path))
     }
 
     /// The number of the file's pages that the system keeps.
-    private static func residentPages(of path: String) throws -> Int {
+    static func residentPages(of path: String) throws -> Int {
         let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
         let length = Int(try file.seekToEnd())
         guard

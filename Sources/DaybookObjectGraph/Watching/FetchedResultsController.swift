@@ -96,7 +96,7 @@ public final class FetchedResultsController<Object: ManagedObject>: @unchecked S
 
     /// Fetches the objects, and follows what changes if there is a delegate.
     ///
-    /// - Throws: As ``ManagedObjectContext/fetch(_:)``; ``QueryError`` also when the condition, the order or the
+    /// - Throws: As ``ManagedObjectContext/fetch(_:)-(FetchRequest<Object>)``; ``QueryError`` also when the condition, the order or the
     ///   sections depend on a transient attribute, which changes without being told. What was fetched before is kept.
     /// - Complexity: As of the fetch, and O(*n*) reads for each sort order.
     public func performFetch() throws {

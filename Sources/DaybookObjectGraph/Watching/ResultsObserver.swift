@@ -40,7 +40,7 @@ public final class ResultsObserver<Object: ManagedObject>: Observable, @unchecke
     /// - Parameters:
     ///   - request: The objects and their order.
     ///   - context: The context, on whose queue this is called.
-    /// - Throws: As ``ManagedObjectContext/fetch(_:)``; ``QueryError`` also when the condition or order depends on a
+    /// - Throws: As ``ManagedObjectContext/fetch(_:)-(FetchRequest<Object>)``; ``QueryError`` also when the condition or order depends on a
     ///   transient attribute, which changes without being told.
     /// - Complexity: As of the fetch, and O(*n*) reads for each sort order.
     public convenience init(

@@ -98,7 +98,7 @@ public final class ValueObserver<Result: Sendable>: Observable, @unchecked Senda
     ///   - keyPath: The attribute, or a path of to-one relationships to one.
     ///   - request: The objects and their order.
     ///   - context: The context, on whose queue this is called.
-    /// - Throws: As ``ManagedObjectContext/fetch(_:)``; ``QueryError`` also when condition, order or value is
+    /// - Throws: As ``ManagedObjectContext/fetch(_:)-(FetchRequest<Object>)``; ``QueryError`` also when condition, order or value is
     ///   transient.
     public convenience init<Object, Element: AttributeValue>(
         _ keyPath: KeyPath<Object, Element>, ofFirst request: FetchRequest<Object>,

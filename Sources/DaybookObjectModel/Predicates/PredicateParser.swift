@@ -73,6 +73,7 @@ struct PredicateParser {
     var index = 0
     private var depth = 0
     private var nextArgument = 0
+    private let closings: [Int: Int]
     /// The number of values that are worked out.
     var computations = 0
 
@@ -84,6 +85,7 @@ struct PredicateParser {
         self.names = names
         scopes = [PredicateScope(entity: entity)]
         self.arguments = arguments
+        closings = Self.closings(of: tokens)
     }
 
     var schema: Schema { names.schema }
@@ -165,14 +167,18 @@ struct PredicateParser {
 
     /// Whether the parentheses that begin here are about a value: what follows them compares or computes.
     private var isValueInParentheses: Bool {
-        var open = 0
-        for (place, token) in tokens[index...].enumerated() {
-            if token.kind == .symbol("(") { open += 1 }
-            if token.kind == .symbol(")") { open -= 1 }
-            guard open == 0 else { continue }
-            return tokens[min(index + place + 1, tokens.count - 1)].followsValue
+        closings[index].map { tokens[min($0 + 1, tokens.count - 1)].followsValue } ?? false
+    }
+
+    /// Where the parentheses that begin at a token end.
+    private static func closings(of tokens: [PredicateToken]) -> [Int: Int] {
+        var closings: [Int: Int] = [:]
+        var open: [Int] = []
+        for (index, token) in tokens.enumerated() {
+            if token.kind == .symbol("(") { open.append(index) }
+            if token.kind == .symbol(")"), let start = open.popLast() { closings[start] = index }
         }
-        return false
+        return closings
     }
 
     mutating func closed<Part>(_ part: Part) throws(QueryError) -> Part {

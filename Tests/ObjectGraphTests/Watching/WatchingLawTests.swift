@@ -11,7 +11,7 @@ import Testing
     /// `DAYBOOK_WATCHING_SEEDS=100` tries more of them.
     private static let seeds: ClosedRange<UInt64> =
         1...(ProcessInfo.processInfo.environment["DAYBOOK_WATCHING_SEEDS"].flatMap { UInt64($0) }
-        ?? 12)
+        ?? 4)
 
     @Test(arguments: seeds)
     func `a list is what a fetch finds, and its differences lead there`(seed: UInt64) throws {
