@@ -6,7 +6,7 @@ import Testing
 @testable import DaybookObjectGraph
 
 private final class Ticket: ManagedObject {
-    @Attribute(.unique) var code: String = ""
+    @Attribute(.unique) var code: String
     @Attribute var note: String?
 }
 
@@ -49,26 +49,6 @@ private final class Ticket: ManagedObject {
 
             #expect(observer.objects == (try context.fetch(byNote)))
             #expect(observer.count == 2)
-        }
-    }
-
-    @Test func `an edit that gives way to the store's is gone from the list`() throws {
-        try context.performAndWait {
-            context.mergePolicy = .mergeByPropertyStoreTrump
-            let observer = try ResultsObserver(byNote, in: context)
-            let ticket = try #require(observer.objects.first)
-            try store.inContext { other in
-                let same = try #require(other.object(with: ticket.objectID) as? Ticket)
-                same.note = "zero"
-                try other.save()
-            }
-            ticket.note = "gone"
-            context.processPendingChanges()
-            #expect(observer.count == 1)
-            try context.save()
-
-            #expect(observer.objects == (try context.fetch(byNote)))
-            #expect(observer.objects.map(\.note) == ["second", "zero"])
         }
     }
 
