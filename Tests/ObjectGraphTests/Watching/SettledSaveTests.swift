@@ -52,6 +52,28 @@ private final class Ticket: ManagedObject {
         }
     }
 
+    @Test func `an edit that gives way to the store's is gone from the list`() throws {
+        try context.performAndWait {
+            context.mergePolicy = .mergeByPropertyStoreTrump
+            let observer = try ResultsObserver(byNote, in: context)
+            let ticket = try #require(observer.objects.first)
+            // A fault would read what the other context saves, and nobody would have to give way.
+            #expect(ticket.note == "first")
+            try store.inContext { other in
+                let same = try #require(other.object(with: ticket.objectID) as? Ticket)
+                same.note = "zero"
+                try other.save()
+            }
+            ticket.note = "gone"
+            context.processPendingChanges()
+            #expect(observer.count == 1)
+            try context.save()
+
+            #expect(observer.objects == (try context.fetch(byNote)))
+            #expect(observer.objects.map(\.note) == ["second", "zero"])
+        }
+    }
+
     @Test func `a changed request counts from the next fetch on, and a refused one never`() throws {
         try context.performAndWait {
             var request = FetchRequest<Ticket>(where: #Predicate { !$0.isDeleted })
