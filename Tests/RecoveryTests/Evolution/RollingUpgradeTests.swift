@@ -3,7 +3,9 @@ import DaybookObjectGraph
 import DaybookObjectModel
 import DaybookSnapshotStore
 import DaybookTestSupport
+import Dispatch
 import Foundation
+import Synchronization
 import Testing
 
 /// Two programs, built from two versions of a model, on one store. Exit tests are the programs.
@@ -17,6 +19,9 @@ struct RollingUpgradeTests {
         let path = url.path
         try FirstProgram(at: url).make(["all", "first", "second"])
 
+        // On a thread of its own, and before the programs: tests that wait for the end of a pipe that another
+        // process has inherited can hold every thread of the pool until it ends, and these two end by it.
+        let third = Running { try TallyRun(path, "third", turn: 0).supersede() }
         async let first = #expect(
             processExitsWith: .success, observing: [\.standardErrorContent]
         ) { [path = path as String] in
@@ -27,8 +32,8 @@ struct RollingUpgradeTests {
         ) { [path = path as String] in
             try TallyRun(path, "second", turn: 1).run(SecondProgram.self)
         }
-        try await onThread { try TallyRun(path, "third", turn: 0).supersede() }
         let talks = await (first, second)
+        try await third.end()
 
         let store = try Store.open(at: path, options: StoreOptions(isReadOnly: true))
         let versions = try store.modelHistory().versions.map(\.sequence)
@@ -52,13 +57,30 @@ struct RollingUpgradeTests {
         let report = try Store.verify(path: path)
         #expect(report.isSound, "\(report.findings)")
     }
+}
 
-    /// Runs a closure on a thread of its own: tests that wait for the end of a pipe that another process
-    /// has inherited can hold every thread of the pool until it ends.
-    private func onThread(_ body: @escaping @Sendable () throws -> Void) async throws {
-        try await withCheckedThrowingContinuation { (end: CheckedContinuation<Void, any Error>) in
-            Thread { end.resume(with: Result { try body() }) }.start()
+/// A closure that runs on a thread of its own.
+private final class Running: Sendable {
+    private let result = Mutex<Result<Void, any Error>?>(nil)
+    private let done = DispatchSemaphore(value: 0)
+
+    init(_ body: @escaping @Sendable () throws -> Void) {
+        Thread {
+            let result = Result { try body() }
+            self.result.withLock { $0 = result }
+            self.done.signal()
+        }.start()
+    }
+
+    /// Waits, without holding a thread of the pool, until the closure has ended.
+    func end() async throws {
+        let result: Result<Void, any Error>? = await withCheckedContinuation { continuation in
+            Thread {
+                self.done.wait()
+                continuation.resume(returning: self.result.withLock { $0 })
+            }.start()
         }
+        try result?.get()
     }
 }
 
