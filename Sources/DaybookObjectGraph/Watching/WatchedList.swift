@@ -219,17 +219,23 @@ final class WatchedList: WatchingList {
             looks[id]?.cause = notice.cause
             looks[id]?.isUpdate = counts(notice, prepared)
         }
+        let isSameOrder =
+            prepared.order.ranks == results.order.ranks
+            && prepared.order.sortings == results.order.sortings
+        // Where the order of the stores is another, and so may be that of all objects, all go before any comes.
+        let emptied = isSameOrder ? nil : apply(looks.mapValues { _ in Look() })
         request = prepared
-        if prepared.order.ranks != results.order.ranks
-            || prepared.order.sortings != results.order.sortings
-        {
-            // The order of the stores is another, and so may be that of all objects.
-            var old: [ResultEntry] = []
-            results.forEach(in: 0..<results.count) { old.append($0) }
-            results = OrderedResults(old.sorted(by: prepared.order.precedes), in: prepared.order)
+        if emptied != nil {
+            results = OrderedResults(in: prepared.order)
+            table = nil
         }
         if table == nil, prepared.hasSections { table = SectionTable(prepared.order.sortings[0]) }
         var step = apply(looks)
+        if let emptied {
+            step.layoutBefore = emptied.layoutBefore
+            step.objects.removals = emptied.objects.removals
+            step.sections.removals = emptied.sections.removals
+        }
         step.gone = notices.gone
         return step
     }

@@ -21,8 +21,10 @@ extension Query {
     /// Everything on which condition and order of one object depend, each once.
     package var dependencies: [QueryDependency] {
         var found = DependencyCollector()
-        found.collect(filter, in: [[]])
-        for sorting in sortings { found.collect(sorting.path, in: [[]]) }
+        for use in filter.uses { found.collect(use) }
+        for sorting in sortings {
+            found.collect(FilterUse(path: sorting.path, kind: .value, members: []))
+        }
         return found.dependencies
     }
 }
@@ -32,62 +34,29 @@ private struct DependencyCollector {
     private(set) var dependencies: [QueryDependency] = []
     private var known: Set<QueryDependency> = []
 
-    /// Gathers what a condition reads.
-    ///
-    /// - Parameters:
-    ///   - filter: The condition.
-    ///   - scopes: How the object of each scope is reached, the innermost first.
-    mutating func collect(_ filter: Filter, in scopes: [[SchemaProperty]]) {
-        switch filter {
-        case .constant: break
-        case .comparison(let comparison):
-            collect(comparison.left, in: scopes)
-            collect(comparison.right, in: scopes)
-        case .between(let value, let lower, let upper):
-            for expression in [value, lower, upper] { collect(expression, in: scopes) }
-        case .membership(let value, _, _): collect(value, in: scopes)
-        case .and(let filters), .or(let filters):
-            for filter in filters { collect(filter, in: scopes) }
-        case .not(let filter): collect(filter, in: scopes)
-        case .quantified(_, let path, let filter):
-            guard let members = collect(path, in: scopes) else { return }
-            add(members, nil)
-            collect(filter, in: [members] + scopes)
-        }
-    }
-
-    private mutating func collect(_ expression: FilterExpression, in scopes: [[SchemaProperty]]) {
-        switch expression {
-        case .constant: break
-        case .path(let path), .aggregate(_, let path): collect(path, in: scopes)
-        case .subquery(let subquery):
-            guard let members = collect(subquery.members, in: scopes) else { return }
-            add(members, nil)
-            collect(subquery.condition, in: [members] + scopes)
-            collect(subquery.values, in: [members] + scopes)
-        case .function(_, let arguments):
-            for argument in arguments { collect(argument, in: scopes) }
-        case .cast(let value, _): collect(value, in: scopes)
-        case .conditional(let condition, let first, let second):
-            collect(condition, in: scopes)
-            collect(first, in: scopes)
-            collect(second, in: scopes)
-        }
-    }
-
     /// Gathers what a path reads on its way.
-    ///
-    /// - Returns: How its end is reached; nil for a path that starts nowhere.
-    @discardableResult
-    mutating func collect(_ path: FilterPath, in scopes: [[SchemaProperty]]) -> [SchemaProperty]? {
-        guard scopes.indices.contains(path.scope) else { return nil }
-        var way = scopes[path.scope]
-        for step in path.steps {
+    mutating func collect(_ use: FilterUse) {
+        guard var way = start(of: use.path, in: use.members[...]) else { return }
+        for step in use.path.steps {
             add(way, step)
             way.append(step)
         }
-        if let last = path.steps.last, last.slot == nil { add(way, nil) }
-        return way
+        guard let last = use.path.steps.last, last.end != nil else { return }
+        if use.kind == .members || last.slot == nil { add(way, nil) }
+    }
+
+    /// How the object is reached from which a path starts; nil where there is none.
+    ///
+    /// - Parameters:
+    ///   - path: The path.
+    ///   - members: The paths of the quantifiers around it, the innermost first.
+    private func start(
+        of path: FilterPath, in members: ArraySlice<FilterPath>
+    ) -> [SchemaProperty]? {
+        guard path.scope < members.count else { return path.scope == members.count ? [] : nil }
+        let outside = members.dropFirst(path.scope)
+        guard let member = outside.first else { return nil }
+        return start(of: member, in: outside.dropFirst()).map { $0 + member.steps }
     }
 
     private mutating func add(_ way: [SchemaProperty], _ property: SchemaProperty?) {

@@ -307,6 +307,41 @@ import Testing
         }
     }
 
+    @Test func `a store that comes back behind another is told of`() throws {
+        let set = try StoreSet("first", "second")
+        let stores = set.coordinator.persistentStores
+        try set.hire("Adams", in: stores[0])
+        try set.hire("Bohr", in: stores[1])
+        let context = set.context()
+        nonisolated(unsafe) var watched:
+            (list: ResultsObserver<Employee>, differences: ResultsChanges<ResultsDifference>)?
+        var copy: [ManagedObjectID] = []
+        try context.performAndWait {
+            let list = try ResultsObserver(FetchRequest<Employee>(), in: context)
+            watched = (list, list.differences)
+            copy = list.objects.map(\.objectID)
+            // The context is busy meanwhile, and learns of both at once.
+            let done = DispatchSemaphore(value: 0)
+            Thread {
+                let result = Result {
+                    try set.coordinator.remove(stores[0])
+                    try set.coordinator.addPersistentStore(at: set.url("first"))
+                }
+                if case .failure(let error) = result { Issue.record(error) }
+                done.signal()
+            }.start()
+            done.wait()
+        }
+        try context.performAndWait {
+            let (list, differences) = try #require(watched)
+            while let next = differences.takeWaiting() { next.apply(to: &copy) }
+
+            #expect(list.objects.map(\.lastName) == ["Bohr", "Adams"])
+            #expect(list.objects == (try context.fetch(FetchRequest<Employee>())))
+            #expect(copy == list.objects.map(\.objectID))
+        }
+    }
+
     // MARK: - Observation and sequences
 
     @Test func `reading a list is tracked, until it changes`() throws {

@@ -1,3 +1,6 @@
+// The room of filters: conditions on objects, evaluated on whatever shows values, tried on the bytes of a row,
+// written as text, and planned by an index. It knows schemas and values, and no store.
+
 import Foundation
 
 /// A condition on an object: the one tree to which every way of writing a query is lowered.

@@ -11,36 +11,36 @@ struct FilterUse {
 
     let path: FilterPath
     let kind: Kind
-    /// The number of quantifiers and subqueries around it.
-    let depth: Int
+    /// The paths of the quantifiers and subqueries around it, the innermost first.
+    let members: [FilterPath]
 
     /// Whether it starts from an object that the filter as a whole is not about.
-    var looksOutward: Bool { path.scope > depth }
+    var looksOutward: Bool { path.scope > members.count }
 }
 
 extension Filter {
     /// All paths of the filter.
     var uses: [FilterUse] {
         var uses: [FilterUse] = []
-        collect(depth: 0, &uses)
+        collect(in: [], &uses)
         return uses
     }
 
-    fileprivate func collect(depth: Int, _ uses: inout [FilterUse]) {
+    fileprivate func collect(in members: [FilterPath], _ uses: inout [FilterUse]) {
         switch self {
         case .constant: break
         case .comparison(let comparison):
-            comparison.left.collect(depth: depth, &uses)
-            comparison.right.collect(depth: depth, &uses)
+            comparison.left.collect(in: members, &uses)
+            comparison.right.collect(in: members, &uses)
         case .between(let value, let lower, let upper):
-            for expression in [value, lower, upper] { expression.collect(depth: depth, &uses) }
-        case .membership(let value, _, _): value.collect(depth: depth, &uses)
+            for expression in [value, lower, upper] { expression.collect(in: members, &uses) }
+        case .membership(let value, _, _): value.collect(in: members, &uses)
         case .and(let filters), .or(let filters):
-            for filter in filters { filter.collect(depth: depth, &uses) }
-        case .not(let filter): filter.collect(depth: depth, &uses)
+            for filter in filters { filter.collect(in: members, &uses) }
+        case .not(let filter): filter.collect(in: members, &uses)
         case .quantified(_, let path, let filter):
-            uses.append(FilterUse(path: path, kind: .members, depth: depth))
-            filter.collect(depth: depth + 1, &uses)
+            uses.append(FilterUse(path: path, kind: .members, members: members))
+            filter.collect(in: [path] + members, &uses)
         }
     }
 
@@ -74,27 +74,28 @@ extension FilterExpression {
     /// All paths of the expression.
     var uses: [FilterUse] {
         var uses: [FilterUse] = []
-        collect(depth: 0, &uses)
+        collect(in: [], &uses)
         return uses
     }
 
-    fileprivate func collect(depth: Int, _ uses: inout [FilterUse]) {
+    fileprivate func collect(in members: [FilterPath], _ uses: inout [FilterUse]) {
         switch self {
         case .constant: break
-        case .path(let path): uses.append(FilterUse(path: path, kind: .value, depth: depth))
+        case .path(let path): uses.append(FilterUse(path: path, kind: .value, members: members))
         case .aggregate(_, let path):
-            uses.append(FilterUse(path: path, kind: .members, depth: depth))
+            uses.append(FilterUse(path: path, kind: .members, members: members))
         case .subquery(let subquery):
-            uses.append(FilterUse(path: subquery.members, kind: .members, depth: depth))
-            subquery.condition.collect(depth: depth + 1, &uses)
-            uses.append(FilterUse(path: subquery.values, kind: .value, depth: depth + 1))
+            uses.append(FilterUse(path: subquery.members, kind: .members, members: members))
+            let inside = [subquery.members] + members
+            subquery.condition.collect(in: inside, &uses)
+            uses.append(FilterUse(path: subquery.values, kind: .value, members: inside))
         case .function(_, let arguments):
-            for argument in arguments { argument.collect(depth: depth, &uses) }
-        case .cast(let value, _): value.collect(depth: depth, &uses)
+            for argument in arguments { argument.collect(in: members, &uses) }
+        case .cast(let value, _): value.collect(in: members, &uses)
         case .conditional(let condition, let first, let second):
-            condition.collect(depth: depth, &uses)
-            first.collect(depth: depth, &uses)
-            second.collect(depth: depth, &uses)
+            condition.collect(in: members, &uses)
+            first.collect(in: members, &uses)
+            second.collect(in: members, &uses)
         }
     }
 
