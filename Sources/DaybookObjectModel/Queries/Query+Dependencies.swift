@@ -50,6 +50,7 @@ private struct DependencyCollector {
     /// - Parameters:
     ///   - path: The path.
     ///   - members: The paths of the quantifiers around it, the innermost first.
+    /// - Returns: The steps from the object of the request to that one.
     private func start(
         of path: FilterPath, in members: ArraySlice<FilterPath>
     ) -> [SchemaProperty]? {
