@@ -68,6 +68,27 @@ package struct ReadTransaction: ~Copyable, Reading {
         }
     }
 
+    /// About how many records there are with `lower <= key < upper`. None of them is read.
+    ///
+    /// - Parameters:
+    ///   - table: The table.
+    ///   - lower: The first key; empty for the begin of the table.
+    ///   - upper: The key behind the last; empty for the end of the table.
+    /// - Returns: The number, which is exact where it is small enough for one page.
+    /// - Throws: ``LMDBError`` when a page cannot be read.
+    /// - Complexity: O(log *n*) page reads.
+    package func estimatedCount(
+        _ table: Table, from lower: RawSpan, to upper: RawSpan
+    ) throws(LMDBError) -> Int {
+        try located(table) { tree throws(PageFault) in
+            try lower.withSought { lower throws(PageFault) in
+                try upper.withSought { upper throws(PageFault) in
+                    try tree.estimatedCount(from: lower, before: upper)
+                }
+            }
+        }
+    }
+
     /// Walks records as ``scan(_:from:to:order:_:)`` does upwards, from the one behind as many as are
     /// skipped. Those are not read.
     ///

@@ -155,8 +155,11 @@ extension ManagedObjectContext {
         return try objectIDs(request).count
     }
 
-    /// How a request will be carried out: which index serves it, or that the store is scanned, or
-    /// that a Foundation predicate is evaluated in memory and why.
+    /// How a request will be carried out: which indexes serve it and about how many objects are looked at, or
+    /// that the store is scanned, or that a Foundation predicate is evaluated in memory and why.
+    ///
+    /// The numbers are those of the stores at hand: each index is asked how much of it lies within a range. Where
+    /// indexes would find more than about a fifth of all objects, these are walked instead.
     ///
     /// Where the condition or the order looks at related objects and some of these have pending changes
     /// in this context, all objects are read, until the changes are saved.
@@ -176,49 +179,19 @@ extension ManagedObjectContext {
                 return "all objects are read: the request looks at related objects, and these have "
                     + "pending changes"
             }
-            let plan = FilterPlan(query.filter)
-            let explanation = plan.explanation(in: coordinator.model.schema)
-            guard let property = plan.index else { return explanation }
-            if let reason = try stores.lazy.compactMap({ try self.obstacle(to: property, in: $0) })
-                .first
-            {
-                if case .index = plan.access { return "all objects are read: \(reason)" }
-                return "\(explanation); \(reason), so all objects there are read"
+            var explanations: [String] = []
+            for target in targets {
+                guard let store = target.store, case .query(let own) = try plan(request, for: target)
+                else { continue }
+                let explanation = try parentStore.explanation(of: own, in: store)
+                if !explanations.contains(explanation) { explanations.append(explanation) }
             }
-            let additions = try stores.compactMap { try addition(to: property, in: $0) }
-            return ([explanation] + additions).joined(separator: "; ")
+            if explanations.isEmpty { return "nothing is read: no store has such objects" }
+            return explanations.joined(separator: "; in another store: ")
         case .memory(let reason):
             return "Every object of '\(request.entityName)' is read and the predicate evaluated in "
                 + "memory, because no filter stands for \(reason)."
         }
-    }
-
-    /// Why the index of a property does not serve; nil when it does.
-    private func obstacle(
-        to property: SchemaProperty, in store: PersistentStore
-    ) throws -> String? {
-        switch try parentStore.indexUse(of: property, in: store) {
-        case .present, .past: return nil
-        case .tooManyChanges(let moment):
-            return "too many have changed since entry \(moment)"
-        case .none:
-            let isPending = try store.store.isPending(property)
-            return "the index of '\(property.name)' is "
-                + (isPending ? "being built" : "not in the store's model any more")
-        }
-    }
-
-    /// What is asked beside the index of a property.
-    private func addition(
-        to property: SchemaProperty, in store: PersistentStore
-    ) throws -> String? {
-        guard
-            case .past(let changed, let moment, let isInEntries) = try parentStore.indexUse(
-                of: property, in: store)
-        else { return nil }
-        return
-            "as of entry \(moment), with what \(changed) changed object\(changed == 1 ? "" : "s") "
-            + "had then, found in " + (isInEntries ? "the entries since" : "all versions")
     }
 
     /// How a request is carried out.

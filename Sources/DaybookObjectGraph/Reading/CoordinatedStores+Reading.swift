@@ -89,8 +89,8 @@ extension CoordinatedStores: RowFinder {
         }
     }
 
-    func indexUse(of property: SchemaProperty, in store: PersistentStore) throws -> IndexUse {
-        try store.read(at: position(toRead: store)) { try $0.indexUse(of: property) }
+    func explanation(of query: Query, in store: PersistentStore) throws -> String {
+        try store.read(at: position(toRead: store)) { try $0.explanation(of: query) }
     }
 
     func forEachRows(

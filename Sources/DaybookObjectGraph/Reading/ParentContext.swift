@@ -70,8 +70,8 @@ final class ParentContext: ParentStore, @unchecked Sendable {
         try parent.performForChild { try parent.currentCount(query, without: others, store) }
     }
 
-    func indexUse(of property: SchemaProperty, in store: PersistentStore) throws -> IndexUse {
-        try parent.performForChild { try parent.parentStore.indexUse(of: property, in: store) }
+    func explanation(of query: Query, in store: PersistentStore) throws -> String {
+        try parent.performForChild { try parent.parentStore.explanation(of: query, in: store) }
     }
 
     func absence(of id: GraphID) throws -> StoreError {

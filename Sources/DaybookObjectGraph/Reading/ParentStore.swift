@@ -57,8 +57,8 @@ protocol ParentStore: AnyObject, Sendable {
         _ query: Query, without others: [ObjectID], in store: PersistentStore
     ) throws -> Int
 
-    /// What serves a query of a store by the index of a property.
-    func indexUse(of property: SchemaProperty, in store: PersistentStore) throws -> IndexUse
+    /// How a query of a store is carried out, in one line for people.
+    func explanation(of query: Query, in store: PersistentStore) throws -> String
 
     /// Why an object has no row.
     func absence(of id: GraphID) throws -> StoreError

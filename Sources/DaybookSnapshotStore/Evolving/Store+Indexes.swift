@@ -1,6 +1,6 @@
 internal import DaybookJournalLog
 internal import DaybookLMDB
-package import DaybookObjectModel
+internal import DaybookObjectModel
 
 extension Store {
     /// The names of the properties whose index is still being built.
@@ -12,14 +12,6 @@ extension Store {
             if pending.isEmpty { return [] }
             let schema = try models.inForce(in: transaction).parts.projection.schema
             return schema.indexedProperties.filter { pending.contains($0.number) }.map(\.name)
-        }
-    }
-
-    /// Whether queries cannot use the index of a property, because it is still being built.
-    package func isPending(_ property: SchemaProperty) throws -> Bool {
-        try reading { transaction in
-            try StoreMetadata.pendingIndexes(parts.tables.meta, in: transaction)
-                .contains(property.number)
         }
     }
 

@@ -16,15 +16,18 @@ extension Snapshot: FilterSource {
 extension Snapshot {
     /// The objects that match a query, in its order.
     ///
-    /// An index serves the filter, and with a limit also the first sorting. Filter and order are read from
-    /// the bytes of the rows.
+    /// Indexes serve the filter, and with a limit also the first sorting, whichever is cheaper. Filter and order
+    /// are read from the bytes of the rows.
     ///
-    /// - Complexity: O(*c* log *n*) page reads, *c* the number of objects that the index yields, or
+    /// - Complexity: O(*c* log *n*) page reads, *c* the number of objects that the indexes yield, or
     ///   of all; with a limit, O(*l*) memory, *l* the offset and the limit.
     package func fetch(_ query: Query) throws -> [ObjectID] {
         if query.limit.map({ $0 <= 0 }) == true { return [] }
-        let candidates = try candidates(query)
-        if candidates == nil, let found = try fetchInIndexOrder(query) { return found }
+        let plan = try plan(query)
+        if let walk = try walk(inOrderOf: query, plan) {
+            return try fetchInIndexOrder(query, walk)
+        }
+        let candidates = try candidates(query, plan)
         guard query.sortings.isEmpty else {
             var sorter = MatchSorter(query, in: projection)
             try gather(query, among: candidates) {
@@ -157,7 +160,13 @@ extension Snapshot {
                     of: entity, atMost: end - count, in: transaction)
             }
         } else {
-            try gather(query, among: candidates(query)) {
+            let plan = try plan(query)
+            if let covered = plan.cover(of: query.filter),
+                let found = try countInIndex(covered, of: query.entities, atMost: end)
+            {
+                return max(0, found - max(0, query.offset))
+            }
+            try gather(query, among: candidates(query, plan)) {
                 0
             } add: { part, _, _, _, _ in
                 part += 1
@@ -170,23 +179,54 @@ extension Snapshot {
         return max(0, min(count, end) - max(0, query.offset))
     }
 
+    /// How many objects of some entities have records within ranges of an index; nil where the records of now do
+    /// not tell. No row is read.
+    private func countInIndex(
+        _ cover: IndexCover, of entities: [EntityNumber], atMost limit: Int
+    ) throws -> Int? {
+        guard isLatest, try models.hasIndex(of: cover.property, in: transaction) else { return nil }
+        let number = cover.property.number
+        var count = 0
+        var isWhole = true
+        for range in cover.ranges where isWhole && count < limit {
+            let (lower, upper) = StoreKey.bounds(of: range, number)
+            let excluded = range.excluded.map { StoreKey.index(number, $0) }
+            try projection.scanIndex(from: lower, to: upper, in: transaction) { value, object in
+                guard value.byteCount < 4 + StoreLayout.indexedBytesLimit else {
+                    isWhole = false
+                    return .stop
+                }
+                guard entities.contains(object.entity),
+                    !excluded.contains(where: { value.hasSameBytes(as: $0.span.bytes) })
+                else { return .proceed }
+                count += 1
+                return count < limit ? .proceed : .stop
+            }
+        }
+        return isWhole ? count : nil
+    }
+
     // MARK: - Index order
 
-    /// Walks the index of the first sorting instead of sorting all objects, when only the first few
-    /// are requested.
+    /// How the index of the first sorting is walked until enough is found; nil where finding all matches first is
+    /// cheaper, or there is no such index.
+    func walk(inOrderOf query: Query, _ plan: FilterPlan) throws -> OrderedWalk? {
+        guard let walk = plan.walk(inOrderOf: query),
+            // The past may know objects without a value, of which a unique index has none.
+            !walk.property.isUnique || isLatest, try index(of: walk.property) != nil,
+            try models.indexHasAll(of: walk.property, in: transaction)
+        else { return nil }
+        return walk
+    }
+
+    /// Walks an index instead of sorting all objects.
     ///
     /// All objects with the same value are gathered, so that the other sortings can arrange them.
-    private func fetchInIndexOrder(_ query: Query) throws -> [ObjectID]? {
-        guard let window = query.windowEnd, let first = query.sortings.first,
-            first.options.isEmpty, first.path.scope == 0, first.path.steps.count == 1,
-            let property = first.path.steps.first, property.isIndexed,
-            // The past may know objects without a value, of which a unique index has none.
-            !property.isUnique || isLatest, let index = try index(of: property),
-            try models.indexHasAll(of: property, in: transaction)
-        else { return nil }
-        let order: ScanOrder = first.isAscending ? .ascending : .descending
+    private func fetchInIndexOrder(_ query: Query, _ walk: OrderedWalk) throws -> [ObjectID] {
+        guard let index = try index(of: walk.property) else { return [] }
+        let order: ScanOrder = walk.isAscending ? .ascending : .descending
         if isLatest, query.asksForAll, query.sortings.count == 1,
-            let found = try fetchAllInIndexOrder(query, property, order, window)
+            let found = try fetchAllInIndexOrder(query, walk.property, order, walk.window)
         {
             return found
         }
@@ -195,20 +235,21 @@ extension Snapshot {
             guard let entity = schema.entity(number) else { continue }
             programs[number] = try RowProgram(query.filter, for: entity, in: projection)
         }
-        let lower = StoreKey.index(property.number)
+        let whole = StoreKey.index(walk.property.number)
+        let (lower, upper) =
+            walk.range.map { StoreKey.bounds(of: $0, walk.property.number) }
+            ?? (whole, StoreKey.end(of: whole) ?? [])
         var sorter = MatchSorter(query, in: projection)
         var found = 0
         var group: [UInt8] = []
-        try scan(
-            index, from: lower, to: StoreKey.end(of: lower) ?? [], order: order
-        ) { value, object, age in
-            if found >= window, !value.hasSameBytes(as: group.span.bytes) { return .stop }
+        try scan(index, from: lower, to: upper, order: order) { value, object, age in
+            if found >= walk.window, !value.hasSameBytes(as: group.span.bytes) { return .stop }
             guard let program = programs[object.entity] else { return .proceed }
             try withRow(of: object, age) { bytes, row in
                 guard try accepts(object, row, bytes, program) else { return }
                 try sorter.add(object, row, bytes, in: self)
                 found += 1
-                if found >= window { group = value.array }
+                if found >= walk.window { group = value.array }
             }
             return .proceed
         }

@@ -75,10 +75,21 @@ extension Snapshot {
     }
 
     /// Objects that include all matches of a filter, in order; nil when all must be walked.
-    func candidates(
-        _ query: Query, joins: FilterPlan.JoinChoice = .allowed
-    ) throws -> [ObjectID]? {
-        switch FilterPlan(query.filter, joins: joins).access {
+    func candidates(_ query: Query) throws -> [ObjectID]? {
+        try candidates(query, plan(query))
+    }
+
+    /// The same by a plan that was made before.
+    func candidates(_ query: Query, _ plan: FilterPlan) throws -> [ObjectID]? {
+        if let objects = try objects(by: plan) { return objects }
+        if case .scan = plan.access { return nil }
+        // More were found through a relationship, or have changed since, than was expected.
+        return try objects(by: self.plan(query, joins: .avoided))
+    }
+
+    /// The objects that a plan finds, in order; nil when all must be walked.
+    private func objects(by plan: FilterPlan) throws -> [ObjectID]? {
+        switch plan.access {
         case .objects(let objects): return objects.sorted()
         case .referrers(let property, let object):
             return try projection.referrers(
@@ -95,18 +106,26 @@ extension Snapshot {
             }
             return objects.inOrder
         case .join(let property, let condition):
-            return try connected(through: property, with: condition, query.entities)
-                ?? candidates(query, joins: .avoided)
+            return try connected(through: property, with: condition)
+        case .union(let plans):
+            var all: [ObjectID] = []
+            for plan in plans {
+                guard let objects = try objects(by: plan) else { return nil }
+                all += objects
+            }
+            return all.inOrder
+        case .intersection(let plans):
+            var common: [ObjectID]?
+            for plan in plans {
+                guard let objects = try objects(by: plan) else { return nil }
+                common = common?.common(with: objects) ?? objects
+            }
+            return common
         case .scan: return nil
         }
     }
 
     // MARK: - Joins
-
-    /// So few objects are walked sooner than others are looked for that lead to them.
-    private static let fewObjects = 1_000
-    /// So many objects at the other end are not walked without an index.
-    private static let manyObjects = 20_000
 
     /// The objects that a relationship leads from to one that meets a condition, in order; nil where it is
     /// cheaper to find them in another way.
@@ -114,23 +133,14 @@ extension Snapshot {
     /// - Parameters:
     ///   - property: The relationship.
     ///   - condition: The condition on what it leads to.
-    ///   - entities: The entities of the objects.
     /// - Returns: The objects, perhaps with others of entities that are not asked for.
     /// - Throws: As ``forEachMatch(of:_:)``.
     private func connected(
-        through property: SchemaProperty, with condition: Filter, _ entities: [EntityNumber]
+        through property: SchemaProperty, with condition: Filter
     ) throws -> [ObjectID]? {
-        guard let end = property.end, let destination = schema.entity(end.destination),
-            try hasMore(than: Self.fewObjects, of: entities)
-        else { return nil }
-        let isServed: Bool
-        switch FilterPlan(condition).access {
-        case .scan: isServed = false
-        case .index(let property, _):
-            isServed = try index(of: property) != nil
-        default: isServed = true
+        guard let end = property.end, let destination = schema.entity(end.destination) else {
+            return nil
         }
-        if !isServed, try hasMore(than: Self.manyObjects, of: destination.family) { return nil }
         // Of very many it is faster to walk all than to look each up.
         let limit = try transaction.count(projection.tables.rows) / 4
         var found: [ObjectID] = []
@@ -153,17 +163,6 @@ extension Snapshot {
         else { return [] }
         return try members(of: own, in: object)
     }
-
-    private func hasMore(than count: Int, of entities: [EntityNumber]) throws -> Bool {
-        var walked = 0
-        try projection.objects(
-            of: entities, at: .latest, isLatest: true, in: transaction
-        ) { _ in
-            walked += 1
-            return walked > count ? .stop : .proceed
-        }
-        return walked > count
-    }
 }
 
 extension [ObjectID] {
@@ -175,6 +174,26 @@ extension [ObjectID] {
             isOrdered = false
             break
         }
-        return isOrdered ? self : Set(self).sorted()
+        if isOrdered { return self }
+        var sorted = sorted()
+        var kept = 1
+        for index in sorted.indices.dropFirst() where sorted[index] != sorted[kept - 1] {
+            sorted[kept] = sorted[index]
+            kept += 1
+        }
+        sorted.removeLast(sorted.count - kept)
+        return sorted
+    }
+
+    /// The objects that are in both; both are in order.
+    fileprivate func common(with others: [ObjectID]) -> [ObjectID] {
+        var found: [ObjectID] = []
+        var next = others.startIndex
+        for object in self {
+            while next < others.endIndex, others[next] < object { next += 1 }
+            guard next < others.endIndex else { break }
+            if others[next] == object { found.append(object) }
+        }
+        return found
     }
 }

@@ -34,7 +34,7 @@ import Testing
     private func plan(_ text: String, _ store: Store) throws -> String {
         let person = try #require(store.schema.entity(named: "Person"))
         let filter = try Filter(parsing: text, for: person, in: store.schema)
-        return FilterPlan(filter).explanation(in: store.schema)
+        return try store.read { try $0.explanation(of: Query(person, filter: filter)) }
     }
 
     @Test(arguments: [

@@ -1,0 +1,236 @@
+// The room of planning: how the objects that meet a filter are found. It knows filters, and by estimates the sizes
+// of what a store keeps; it reads nothing itself.
+
+/// How the objects that may meet a filter are found: the cheapest way by what a store says of its sizes.
+///
+/// Costs are counted in rows walked. The numbers are those of the store at hand, asked of its indexes anew for each
+/// query, so no statistics grow old; conditions without an index are taken as ``Cost/guess``.
+package struct FilterPlan: Sendable {
+    /// The source of the objects.
+    package let access: FilterAccess
+    /// The part of the filter that led to this access; nil for a walk.
+    package let chosen: Filter?
+    /// About how many objects are looked at.
+    package let count: Int
+    /// About how many there are.
+    package let total: Int
+    /// About how much work it is.
+    let cost: Double
+    /// What a walk over all is preferred to; empty where there is nothing else.
+    package let passedOver: [FilterPlan]
+
+    enum Cost {
+        /// Of a row that is looked up, where a walk has many side by side.
+        static let lookUp = 4.0
+        /// Of a record of an index.
+        static let record = 1.0
+        /// Of a row for which related objects have to be read.
+        static let crossing = 5.0
+        /// The share of objects that are taken to meet a condition that has no index.
+        static let guess = 0.1
+        /// Of so few objects the index is as good as a walk, whatever it finds.
+        static let fewObjects = 1_000
+    }
+
+    /// Whether objects may be found through the objects they are connected with.
+    package enum JoinChoice: Sendable {
+        case allowed
+        case avoided
+    }
+
+    /// Chooses the cheapest access.
+    ///
+    /// - Parameters:
+    ///   - filter: The filter.
+    ///   - entities: The entities of the objects.
+    ///   - joins: Whether objects may be found through the objects they are connected with.
+    ///   - estimates: What is known of the sizes.
+    /// - Throws: What the estimates throw.
+    package init(
+        _ filter: Filter, of entities: [EntityNumber], joins: JoinChoice = .allowed,
+        _ estimates: borrowing some PlanEstimates & ~Copyable
+    ) throws {
+        let total = try estimates.estimatedCount(of: entities)
+        let cost = Double(total) * (filter.crossesRelationships ? Cost.crossing : 1)
+        let best = try Self.narrowest(filter, of: total, joins, estimates)
+        if let best, best.cost < cost || total <= Cost.fewObjects {
+            self = best
+        } else {
+            self.init(
+                .scan, nil, count: total, of: total, cost: cost,
+                passedOver: best.map { [$0] } ?? [])
+        }
+    }
+
+    private init(
+        _ access: FilterAccess, _ chosen: Filter?, count: Int, of total: Int, cost: Double,
+        passedOver: [FilterPlan] = []
+    ) {
+        self.access = access
+        self.chosen = chosen
+        self.count = count
+        self.total = total
+        self.cost = cost
+        self.passedOver = passedOver
+    }
+
+    /// The access that finds the fewest; nil where only a walk finds all.
+    private static func narrowest(
+        _ filter: Filter, of total: Int, _ joins: JoinChoice,
+        _ estimates: borrowing some PlanEstimates & ~Copyable
+    ) throws -> FilterPlan? {
+        switch filter {
+        case .and(let filters):
+            var plans: [FilterPlan] = []
+            for (access, chosen) in filters.flatMap(\.conjuncts).accesses {
+                if let plan = try FilterPlan(access, chosen, of: total, joins, estimates) {
+                    plans.append(plan)
+                }
+            }
+            for case .or(let filters) in filters.flatMap(\.conjuncts) {
+                if let plan = try union(filters, of: total, joins, estimates) {
+                    plans.append(plan)
+                }
+            }
+            return intersection(of: plans)
+        case .or(let filters): return try union(filters, of: total, joins, estimates)
+        default:
+            guard let access = FilterAccess(for: filter) else { return nil }
+            return try FilterPlan(access, filter, of: total, joins, estimates)
+        }
+    }
+
+    /// Each alternative in its own way; nil where one of them needs a walk.
+    private static func union(
+        _ filters: [Filter], of total: Int, _ joins: JoinChoice,
+        _ estimates: borrowing some PlanEstimates & ~Copyable
+    ) throws -> FilterPlan? {
+        var plans: [FilterPlan] = []
+        for filter in filters {
+            guard let plan = try narrowest(filter, of: total, joins, estimates) else { return nil }
+            if case .objects(let objects) = plan.access, objects.isEmpty { continue }
+            plans.append(plan)
+        }
+        if plans.count == 1 { return plans[0] }
+        return FilterPlan(
+            .union(plans), .or(filters), count: min(total, plans.reduce(0) { $0 + $1.count }),
+            of: total, cost: plans.reduce(0) { $0 + $1.cost })
+    }
+
+    /// The plan that finds the fewest, and those whose records cost less than the rows that they leave out.
+    private static func intersection(of plans: [FilterPlan]) -> FilterPlan? {
+        guard let best = plans.min(by: { $0.cost < $1.cost }) else { return nil }
+        var (count, cost) = (Double(best.count), best.cost)
+        var parts = [best]
+        let others = plans.filter { $0.isOfRecords && $0.chosen != best.chosen }
+        for plan in others.sorted(by: { $0.count < $1.count }) where best.isOfRecords {
+            let share = plan.total == 0 ? 1 : min(1, Double(plan.count) / Double(plan.total))
+            let records = Double(plan.count) * Cost.record
+            let saved = count * (1 - share) * Cost.lookUp
+            guard records < saved else { continue }
+            parts.append(plan)
+            count *= share
+            cost += records - saved
+        }
+        if parts.count == 1 { return best }
+        return FilterPlan(
+            .intersection(parts), .and(parts.compactMap(\.chosen)), count: Int(count.rounded(.up)),
+            of: best.total, cost: cost)
+    }
+
+    /// Whether the objects are found in records of their own, which can be compared with others.
+    private var isOfRecords: Bool {
+        switch access {
+        case .index, .referrers: true
+        default: false
+        }
+    }
+
+    /// The plan for an access; nil where the store does not have it.
+    private init?(
+        _ access: FilterAccess, _ chosen: Filter, of total: Int, _ joins: JoinChoice,
+        _ estimates: borrowing some PlanEstimates & ~Copyable
+    ) throws {
+        switch access {
+        case .objects(let objects):
+            let cost = Double(objects.count) * Cost.lookUp
+            self.init(access, chosen, count: objects.count, of: total, cost: cost)
+        case .index(let property, let ranges):
+            guard let records = try estimates.estimatedCount(of: property, in: ranges) else {
+                return nil
+            }
+            self.init(access, chosen, records: records, of: total)
+        case .referrers(let property, let object):
+            self.init(
+                access, chosen,
+                records: try estimates.estimatedCount(ofReferrersTo: object, through: property),
+                of: total)
+        case .join(let property, let condition):
+            guard joins == .allowed, let end = property.end else { return nil }
+            try self.init(
+                joining: end, condition, FilterStep(access, chosen), of: total, estimates)
+        case .union, .intersection, .scan: return nil
+        }
+    }
+
+    /// An access with the part of the filter that led to it.
+    private struct FilterStep {
+        let access: FilterAccess
+        let chosen: Filter
+
+        init(_ access: FilterAccess, _ chosen: Filter) {
+            self.access = access
+            self.chosen = chosen
+        }
+    }
+
+    private init(_ access: FilterAccess, _ chosen: Filter, records: Int, of total: Int) {
+        // Records of other entities, which share the index, are among them.
+        let count = min(records, total)
+        self.init(
+            access, chosen, count: count, of: total,
+            cost: Double(records) * Cost.record + Double(count) * Cost.lookUp)
+    }
+
+    private init?(
+        joining end: RelationshipEnd, _ condition: Filter, _ step: FilterStep, of total: Int,
+        _ estimates: borrowing some PlanEstimates & ~Copyable
+    ) throws {
+        guard let family = estimates.schema.entity(end.destination)?.family else { return nil }
+        let inner = try FilterPlan(condition, of: family, estimates)
+        let isServed = if case .scan = inner.access { false } else { true }
+        let matches = isServed ? Double(inner.count) : Double(inner.total) * Cost.guess
+        let owners = inner.total == 0 ? 0 : max(1, Double(total) / Double(inner.total))
+        let count = min(Double(total), matches * owners)
+        self.init(
+            step.access, step.chosen, count: Int(count.rounded(.up)), of: total,
+            cost: inner.cost + (matches + count) * Cost.lookUp)
+    }
+}
+
+extension Filter {
+    /// The conditions that all must hold.
+    fileprivate var conjuncts: [Filter] {
+        guard case .and(let filters) = self else { return [self] }
+        return filters.flatMap(\.conjuncts)
+    }
+}
+
+extension [Filter] {
+    /// What finds the objects for each condition, where one does. Two ranges of one property that close each
+    /// other's open end are one.
+    fileprivate var accesses: [(access: FilterAccess, chosen: Filter)] {
+        var found: [(access: FilterAccess, chosen: Filter)] = []
+        for condition in self {
+            guard let access = FilterAccess(for: condition) else { continue }
+            var isClosing = false
+            for index in found.indices where !isClosing {
+                guard let closed = found[index].access.narrowed(by: access) else { continue }
+                found[index] = (closed, .and([found[index].chosen, condition]))
+                isClosing = true
+            }
+            if !isClosing { found.append((access, condition)) }
+        }
+        return found
+    }
+}

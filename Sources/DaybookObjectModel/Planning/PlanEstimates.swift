@@ -1,0 +1,16 @@
+/// How many objects there are and how many an index has, about: what a plan is chosen by.
+package protocol PlanEstimates: ~Copyable {
+    /// The model.
+    var schema: Schema { get }
+
+    /// About how many objects the entities have.
+    func estimatedCount(of entities: [EntityNumber]) throws -> Int
+
+    /// About how many records the index of a property has within ranges; nil where it does not serve.
+    func estimatedCount(of index: SchemaProperty, in ranges: [IndexRange]) throws -> Int?
+
+    /// About how many objects lead to another through a stored relationship.
+    func estimatedCount(
+        ofReferrersTo object: ObjectID, through property: SchemaProperty
+    ) throws -> Int
+}
