@@ -29,8 +29,16 @@ package struct CSVReader {
     /// table at all.
     package static let recordBytesMaximum = 64 << 20
 
-    /// - Parameter fill: Fills the buffer with the next bytes and returns their number; 0 at the end.
-    package init(fill: @escaping (inout [UInt8]) throws -> Int) {
+    private let bytesMaximum: Int
+
+    /// - Parameters:
+    ///   - bytesMaximum: The number of bytes that a record may have.
+    ///   - fill: Fills the buffer with the next bytes and returns their number; 0 at the end.
+    package init(
+        recordBytesMaximum bytesMaximum: Int = Self.recordBytesMaximum,
+        fill: @escaping (inout [UInt8]) throws -> Int
+    ) {
+        self.bytesMaximum = bytesMaximum
         self.fill = fill
     }
 
@@ -54,8 +62,8 @@ package struct CSVReader {
             case .afterQuote: state = readAfterQuote()
             case .recordEnd: break
             }
-            guard record.size <= Self.recordBytesMaximum else {
-                throw CSVError.tooLong(record, isQuoted: state == .quoted)
+            guard record.size <= bytesMaximum else {
+                throw CSVError.tooLong(record, bytesMaximum, isQuoted: state == .quoted)
             }
         }
         return true

@@ -88,8 +88,10 @@ package struct CSVError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     // `isQuoted`: whether a quotation mark has begun the field and none has ended it.
-    static func tooLong(_ record: CSVRecord, isQuoted: Bool) -> CSVError {
-        let limit = "\(CSVReader.recordBytesMaximum >> 20) MiB"
+    static func tooLong(
+        _ record: CSVRecord, _ bytesMaximum: Int, isQuoted: Bool
+    ) -> CSVError {
+        let limit = "\(bytesMaximum >> 20) MiB"
         return isQuoted
             ? CSVError(
                 line: record.quoteLine,
