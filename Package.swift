@@ -7,6 +7,7 @@ let package = Package(
     products: [
         .library(name: "Daybook", targets: ["Daybook"]),
         .library(name: "DaybookAudit", targets: ["DaybookAudit"]),
+        .library(name: "DaybookSearch", targets: ["DaybookSearch"]),
         .executable(name: "daybook", targets: ["daybook"]),
         .plugin(name: "DaybookModelPlugin", targets: ["DaybookModelPlugin"]),
     ],
@@ -20,7 +21,7 @@ let package = Package(
             name: "CDaybookCrypto",
             pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
-        // For an export and for the benchmark's peer; the library Daybook never links it.
+        // For an export, for searching and for the benchmark's peer; the library Daybook never links it.
         .systemLibrary(
             name: "CDaybookSQLite",
             pkgConfig: "sqlite3",
@@ -79,6 +80,13 @@ let package = Package(
                 "DaybookNewFiles",
                 "CDaybookAuditFiles", "DaybookStopping",
             ]),
+        // Words in the values of attributes. It links SQLite, for its full-text search.
+        .target(
+            name: "DaybookSearch",
+            dependencies: [
+                "DaybookObjectGraph", "DaybookSnapshotStore", "DaybookObjectModel",
+                "DaybookJournalLog", "DaybookSQLite",
+            ]),
         .target(
             name: "Daybook",
             dependencies: [
@@ -90,8 +98,8 @@ let package = Package(
         .executableTarget(
             name: "daybook",
             dependencies: [
-                "Daybook", "DaybookAudit", "DaybookSnapshotStore", "DaybookObjectModel",
-                "DaybookJournalLog", "DaybookNewFiles", "DaybookModelFiles",
+                "Daybook", "DaybookAudit", "DaybookSearch", "DaybookSnapshotStore",
+                "DaybookObjectModel", "DaybookJournalLog", "DaybookNewFiles", "DaybookModelFiles",
                 "CDaybookTerminal",
             ],
             path: "Tools/daybook"),
@@ -177,10 +185,16 @@ let package = Package(
                 "DaybookTestSupport",
             ]),
         .testTarget(
+            name: "DaybookSearchTests",
+            dependencies: [
+                "DaybookSearch", "DaybookObjectGraph", "DaybookSnapshotStore", "DaybookObjectModel",
+                "DaybookJournalLog", "DaybookTestSupport",
+            ]),
+        .testTarget(
             name: "DaybookTests",
             dependencies: [
                 "Daybook", "DaybookAudit", "DaybookModelFiles", "DaybookObjectModel",
-                "DaybookTestSupport",
+                "DaybookSearch", "DaybookTestSupport",
             ]),
         .testTarget(
             name: "SimulationTests",

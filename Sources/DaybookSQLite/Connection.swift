@@ -14,6 +14,11 @@ package final class Connection {
         try self.init(name: path, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX)
     }
 
+    /// A database in memory, which ends with its connection.
+    package static func inMemory() throws(SQLiteError) -> Connection {
+        try Connection(name: ":memory:", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX)
+    }
+
     init(name: String, flags: Int32) throws(SQLiteError) {
         var opened: OpaquePointer?
         let status = sqlite3_open_v2(name, &opened, flags, nil)

@@ -94,7 +94,10 @@ enum Examples {
 
     /// The pages of the documentation.
     static func pages() throws -> [URL] {
-        try ["Daybook/Daybook.docc", "DaybookAudit/DaybookAudit.docc"].flatMap { name in
+        try [
+            "Daybook/Daybook.docc", "DaybookAudit/DaybookAudit.docc",
+            "DaybookSearch/DaybookSearch.docc",
+        ].flatMap { name in
             let catalogue = root.appendingPathComponent("Sources/\(name)")
             return try FileManager.default.subpathsOfDirectory(atPath: catalogue.path)
                 .filter { $0.hasSuffix(".md") }.sorted()

@@ -73,7 +73,7 @@ public struct ObjectDifference: Sendable, Hashable {
 
 extension PersistentStore {
     /// The identity of an object of this store.
-    func objectID(_ object: ObjectID) -> ManagedObjectID {
+    package func objectID(_ object: ObjectID) -> ManagedObjectID {
         ManagedObjectID(
             storeIdentifier: identifier, object: object,
             entityName: store.schema.entity(object.entity)?.name ?? "", isTemporaryID: false)

@@ -11,6 +11,7 @@ enum CommandList {
         TailCommand(),
         CursorsCommand(),
         FetchCommand(),
+        SearchCommand(),
         HistoryCommand(),
         BlameCommand(),
         BisectCommand(),

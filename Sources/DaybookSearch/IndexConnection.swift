@@ -1,0 +1,290 @@
+internal import DaybookJournalLog
+internal import DaybookObjectModel
+internal import DaybookSQLite
+internal import DaybookSnapshotStore
+internal import Foundation
+
+// | table | columns |
+// |---|---|
+// | about | one row: the store's identifier, the last entry taken in, its digest |
+// | held | each value: object, attribute, the entry that set it, the one that ended it or null |
+// | words | FTS5 without contents: the words of each value, by the number of its row in 'held' |
+//
+// 'application_id' and 'user_version' say what the file is and in which form.
+
+/// The connection to the file of a text index.
+struct IndexConnection {
+    private let connection: Connection
+    private let name: String
+
+    /// "Dbtx".
+    private static let application: Int64 = 0x4462_7478
+    private static let form: Int64 = 1
+    /// So many steps are taken in by one transaction.
+    private static let stepsAtOnce = 50_000
+    /// How long to wait for another process that takes entries in, in milliseconds.
+    private static let patience = 60_000
+
+    /// - Parameters:
+    ///   - path: The file, which is made if it is not there; nil for one in memory.
+    ///   - store: The path of the store, with whose permissions the file is made.
+    init(_ path: String?, besides store: String) throws {
+        name = path ?? "in memory"
+        do {
+            if let path {
+                try Self.make(path, besides: store)
+                connection = try Connection(path: path)
+            } else {
+                connection = try Connection.inMemory()
+            }
+            try connection.run("PRAGMA busy_timeout = \(Self.patience)")
+            try connection.run("PRAGMA synchronous = NORMAL")
+            try prepare()
+        } catch let error as SQLiteError {
+            throw Self.unusable(name, error.description)
+        }
+    }
+
+    private static func unusable(_ name: String, _ reason: String) -> SearchError {
+        SearchError(
+            .file,
+            "The text index '\(name)' cannot be used: \(reason). It can be made anew from the journal: "
+                + "remove the file, or give another one.")
+    }
+
+    private static func make(_ path: String, besides store: String) throws {
+        let files = FileManager.default
+        guard !files.fileExists(atPath: path) else { return }
+        var attributes: [FileAttributeKey: Any] = [:]
+        if let mode = try? files.attributesOfItem(atPath: store)[.posixPermissions] {
+            attributes[.posixPermissions] = mode
+        }
+        guard files.createFile(atPath: path, contents: nil, attributes: attributes) else {
+            throw unusable(path, "it cannot be made there")
+        }
+    }
+
+    private func prepare() throws {
+        try inTransaction {
+            let application = try number("PRAGMA application_id")
+            let tables = try number("SELECT count(*) FROM sqlite_master")
+            if application == Self.application, try number("PRAGMA user_version") == Self.form {
+                return
+            }
+            guard application == Self.application || (application == 0 && tables == 0) else {
+                throw Self.unusable(name, "it is a database of something else")
+            }
+            try connection.run(
+                """
+                DROP TABLE IF EXISTS about; DROP TABLE IF EXISTS held; DROP TABLE IF EXISTS words;
+                CREATE TABLE about (store TEXT NOT NULL, sequence INTEGER NOT NULL, digest BLOB);
+                CREATE TABLE held (
+                    id INTEGER PRIMARY KEY, entity INTEGER NOT NULL, object INTEGER NOT NULL,
+                    property INTEGER NOT NULL, since INTEGER NOT NULL, until INTEGER);
+                CREATE UNIQUE INDEX standing ON held (object, entity, property) WHERE until IS NULL;
+                CREATE VIRTUAL TABLE words USING fts5 (
+                    text, content='', tokenize="unicode61 remove_diacritics 2", prefix='2 3');
+                PRAGMA application_id = \(Self.application);
+                PRAGMA user_version = \(Self.form);
+                """)
+        }
+    }
+
+    // MARK: - Following
+
+    /// How far the index has come.
+    private struct Position {
+        let store: String
+        let sequence: SequenceNumber
+        let digest: [UInt8]
+    }
+
+    /// Takes in the entries since the last one, and returns the last.
+    ///
+    /// - Throws: ``SearchError`` with ``SearchError/Code/file``; ``StoreError`` when the journal cannot be read.
+    mutating func bringUpToDate(with store: Store) throws -> SequenceNumber {
+        do {
+            var reached = try position()?.sequence ?? .zero
+            let head = try store.head()
+            if try isCurrent(head, store) { return head }
+            let feed = try TextIndexFeed(store)
+            repeat {
+                reached = try inTransaction { try takeIn(through: head, feed, store) }
+            } while reached < head
+            return reached
+        } catch let error as SQLiteError {
+            throw Self.unusable(name, error.description)
+        }
+    }
+
+    private func isCurrent(_ head: SequenceNumber, _ store: Store) throws -> Bool {
+        guard let position = try position(), position.sequence == head else { return false }
+        return try isOf(store, position)
+    }
+
+    /// Whether the position is one in the journal of the store, and not of another or of what has been replaced.
+    private func isOf(_ store: Store, _ position: Position) throws -> Bool {
+        guard position.store == store.uuid.uuidString else { return false }
+        let head = try store.head()
+        guard position.sequence > .zero, position.sequence <= head else {
+            return position.sequence == .zero
+        }
+        return try store.entry(position.sequence).digest.bytes == position.digest
+    }
+
+    /// Takes in some entries after the noted one. Another process may have taken in some meanwhile.
+    private func takeIn(
+        through head: SequenceNumber, _ feed: TextIndexFeed, _ store: Store
+    ) throws -> SequenceNumber {
+        var first = SequenceNumber(1)
+        if let position = try position(), try isOf(store, position) {
+            first = position.sequence.next
+        } else {
+            try connection.run("DELETE FROM about; DELETE FROM held")
+            try connection.run("INSERT INTO words (words) VALUES ('delete-all')")
+        }
+        guard first <= head else { return head }
+        let writer = try IndexWriter(connection)
+        var reached = first
+        var digest: [UInt8] = []
+        var steps = 0
+        try store.entries(from: first, through: head) { entry in
+            try feed.forEachStep(of: entry) { step in
+                try writer.write(step, at: entry.sequence)
+                steps += 1
+            }
+            reached = entry.sequence
+            digest = entry.digest.bytes
+            return steps < Self.stepsAtOnce ? .proceed : .stop
+        }
+        try connection.run("DELETE FROM about")
+        try connection.statement("INSERT INTO about VALUES (?, ?, ?)").run(
+            .text(store.uuid.uuidString), .integer(Int64(bitPattern: reached.rawValue)),
+            .blob(digest))
+        return reached
+    }
+
+    private func position() throws -> Position? {
+        let rows = try connection.statement("SELECT store, sequence, digest FROM about").rows()
+        guard let row = rows.first, case .text(let store) = row[0],
+            case .integer(let sequence) = row[1], case .blob(let digest) = row[2]
+        else { return nil }
+        return Position(
+            store: store, sequence: SequenceNumber(rawValue: UInt64(bitPattern: sequence)),
+            digest: digest)
+    }
+
+    // MARK: - Searching
+
+    /// The values in which a text is, the best matches first.
+    func rows(
+        _ text: SearchText, _ places: IndexPlaces, _ scope: SearchScope
+    ) throws -> [IndexRow] {
+        guard scope.limit > 0, !places.pairs.isEmpty else { return [] }
+        let condition: String
+        switch scope.moment {
+        case .now: condition = "AND held.until IS NULL"
+        case .ever: condition = ""
+        case .sequence(let moment):
+            let number = Int64(clamping: moment.rawValue)
+            condition =
+                "AND held.since <= \(number) AND (held.until IS NULL OR held.until > \(number))"
+        }
+        let pairs = places.pairs.map { "(\($0.entity), \($0.property))" }.joined(separator: ", ")
+        do {
+            return try connection.statement(
+                """
+                SELECT held.entity, held.object, held.property, held.since, held.until, bm25(words)
+                FROM words JOIN held ON held.id = words.rowid
+                WHERE words MATCH ? \(condition)
+                    AND (held.entity, held.property) IN (VALUES \(pairs))
+                ORDER BY bm25(words), held.id LIMIT ? OFFSET ?
+                """
+            ).rows(
+                .text(text.expression), .integer(Int64(scope.limit)),
+                .integer(Int64(max(0, scope.offset)))
+            ).compactMap(IndexRow.init)
+        } catch {
+            throw Self.unusable(name, error.description)
+        }
+    }
+
+    // MARK: - Statements
+
+    private func number(_ text: String) throws -> Int64 {
+        let row = try connection.statement(text).rows().first
+        guard case .integer(let number)? = row?.first else { return 0 }
+        return number
+    }
+
+    /// Runs `body` in a transaction that no other process writes beside.
+    private func inTransaction<Result>(_ body: () throws -> Result) throws -> Result {
+        try connection.run("BEGIN IMMEDIATE")
+        do {
+            let result = try body()
+            try connection.run("COMMIT")
+            return result
+        } catch {
+            // The failure is what is to be told; SQLite ends the transaction in any case.
+            try? connection.run("ROLLBACK")
+            throw error
+        }
+    }
+}
+
+extension IndexRow {
+    fileprivate init?(_ row: [SQLiteValue]) {
+        guard case .integer(let entity) = row[0], case .integer(let object) = row[1],
+            case .integer(let property) = row[2], case .integer(let since) = row[3],
+            case .real(let rank) = row[5]
+        else { return nil }
+        let until: Int64? = if case .integer(let number) = row[4] { number } else { nil }
+        self.init(
+            entity: entity, object: object, property: property, since: since, until: until,
+            rank: rank)
+    }
+}
+
+/// Writes what entries do to texts.
+private struct IndexWriter {
+    private let end: Statement
+    private let endAll: Statement
+    private let endPlace: Statement
+    private let hold: Statement
+    private let index: Statement
+
+    init(_ connection: Connection) throws {
+        end = try connection.statement(
+            "UPDATE held SET until = ? WHERE object = ? AND entity = ? AND property = ? AND until IS NULL"
+        )
+        endAll = try connection.statement(
+            "UPDATE held SET until = ? WHERE object = ? AND entity = ? AND until IS NULL")
+        endPlace = try connection.statement(
+            "UPDATE held SET until = ? WHERE entity = ? AND property = ? AND until IS NULL")
+        hold = try connection.statement(
+            "INSERT INTO held (entity, object, property, since) VALUES (?, ?, ?, ?)")
+        index = try connection.statement(
+            "INSERT INTO words (rowid, text) VALUES (last_insert_rowid(), ?)")
+    }
+
+    func write(_ step: TextStep, at sequence: SequenceNumber) throws {
+        let sequence = SQLiteValue.integer(Int64(bitPattern: sequence.rawValue))
+        switch step {
+        case .set(let object, let property, let text):
+            let number = SQLiteValue.integer(Int64(bitPattern: object.number))
+            let entity = SQLiteValue.integer(Int64(object.entity.rawValue))
+            let property = SQLiteValue.integer(Int64(property.rawValue))
+            try end.run(sequence, number, entity, property)
+            guard let text else { return }
+            try hold.run(entity, number, property, sequence)
+            try index.run(.text(text))
+        case .delete(let object):
+            try endAll.run(
+                sequence, .integer(Int64(bitPattern: object.number)),
+                .integer(Int64(object.entity.rawValue)))
+        case .drop(let entity, let property):
+            try endPlace.run(
+                sequence, .integer(Int64(entity.rawValue)), .integer(Int64(property.rawValue)))
+        }
+    }
+}
