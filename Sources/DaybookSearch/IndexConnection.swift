@@ -28,6 +28,7 @@ struct IndexConnection {
     /// - Parameters:
     ///   - path: The file, which is made if it is not there; nil for one in memory.
     ///   - store: The path of the store, with whose permissions the file is made.
+    /// - Throws: ``SearchError`` with ``SearchError/Code/file``.
     init(_ path: String?, besides store: String) throws {
         name = path ?? "in memory"
         do {

@@ -98,8 +98,8 @@ package final class TextIndexFile: Sendable {
             guard property.isSearched else {
                 throw SearchError(
                     .scope,
-                    "'\(propertyName)' of '\(name)' is not searched: only attributes of type string are "
-                        + "that are stored and not confidential.")
+                    "'\(propertyName)' of '\(name)' is not searched: only stored attributes of type "
+                        + "string are, and no confidential ones.")
             }
         }
         let family = entity.family.compactMap { store.schema.entity($0) }

@@ -181,7 +181,8 @@ extension ManagedObjectContext {
             }
             var explanations: [String] = []
             for target in targets {
-                guard let store = target.store, case .query(let own) = try plan(request, for: target)
+                guard let store = target.store,
+                    case .query(let own) = try plan(request, for: target)
                 else { continue }
                 let explanation = try parentStore.explanation(of: own, in: store)
                 if !explanations.contains(explanation) { explanations.append(explanation) }
