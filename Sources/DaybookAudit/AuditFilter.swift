@@ -23,6 +23,8 @@ public struct AuditFilter: Sendable, Hashable {
     public var texts: Set<String> = []
     /// Entries whose note contains one of these texts, case-sensitively.
     public var notes: Set<String> = []
+    /// Entries with information by each of these keys: one of the texts, or any text if none is given.
+    public var info: [String: Set<String>] = [:]
     /// The first and the last selected entry.
     public var range: ClosedRange<SequenceNumber> = .zero...SequenceNumber(.max)
     /// The first and the last selected time, in microseconds since 1970.
@@ -108,6 +110,11 @@ package struct ResolvedFilter: Sendable {
         }
         if !filter.notes.isEmpty {
             guard let note = entry.header.note, filter.notes.contains(where: note.contains) else {
+                return nil
+            }
+        }
+        for (key, texts) in filter.info {
+            guard let text = entry.header.info[key], texts.isEmpty || texts.contains(text) else {
                 return nil
             }
         }

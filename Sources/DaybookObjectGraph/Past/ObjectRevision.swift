@@ -53,6 +53,8 @@ public struct ObjectRevision: Sendable, Hashable {
     public let author: String?
     /// Why, in the author's words.
     public let note: String?
+    /// What else was kept with the entry, by key.
+    public let info: [String: String]
     /// When it happened.
     public let time: Date
     /// What happened to the object.

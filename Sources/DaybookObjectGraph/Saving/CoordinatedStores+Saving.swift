@@ -45,7 +45,7 @@ extension CoordinatedStores {
 
     private func header(_ attribution: Attribution, at time: Int64?) -> EntryHeader {
         EntryHeader(
-            kind: .save, author: attribution.author, note: attribution.note,
+            kind: .save, author: attribution.author, note: attribution.note, info: attribution.info,
             context: attribution.context, occurredAt: time)
     }
 

@@ -17,6 +17,8 @@ extension Store {
     ///   ``StoreError/Code/duplicate`` for changes that cannot be saved; with
     ///   ``StoreError/Code/readOnly``, ``StoreError/Code/closed``, ``StoreError/Code/busy``,
     ///   ``StoreError/Code/full`` or ``StoreError/Code/inputOutput`` for a file that cannot be written;
+    ///   with ``StoreError/Code/attribution`` when the model requires what the header does not say, and
+    ///   ``StoreError/Code/information`` when the header says what an entry cannot keep;
     ///   with ``StoreError/Code/corrupt`` when something that the save has to read is damaged: a row of
     ///   its objects, the last entry, one that a conflict is traced to, or a page. Other entries may be
     ///   damaged. The store is unchanged then.
@@ -146,6 +148,7 @@ final class Commit: Sendable {
         var draft = EntryDraft(parts, after: last)
         let fit = try draft.attempt(prepared, in: transaction)
         let settlement = try settled(fit, in: transaction)
+        if !settlement.changes.isEmpty { try requireAttribution() }
         switch (settlement.content, fit) {
         case (.nothing, _): return Outcome(result: settlement.result())
         case (.asSent, .folded): break
@@ -193,6 +196,11 @@ final class Commit: Sendable {
         if let undone = prepared.request.header.undoes?.upperBound, undone > head {
             throw StoreError.noSuchEntry(undone, head: head)
         }
+    }
+
+    /// Refuses an entry that does not say what the model in force requires.
+    private func requireAttribution() throws {
+        try parts.projection.schema.model.requires.check(prepared.request.header)
     }
 
     // MARK: - Settling
