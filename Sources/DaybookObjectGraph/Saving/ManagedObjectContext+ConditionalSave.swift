@@ -51,7 +51,8 @@ extension ManagedObjectContext {
     ) throws -> SequenceNumber? {
         let (store, query) = try conditionQuery(request)
         let condition = SaveCondition(.unchanged, query, since: entry)
-        return try terms.with((store.number, condition)) {
+        return try terms.with(SaveTerms.JudgedCondition(store: store.number, condition: condition))
+        {
             try save(author: author, note: note, info: info, at: date)
         }
     }
@@ -83,7 +84,8 @@ extension ManagedObjectContext {
     ) throws -> SequenceNumber? {
         let (store, query) = try conditionQuery(request)
         let condition = try store.store.condition(noneOf: query)
-        return try terms.with((store.number, condition)) {
+        return try terms.with(SaveTerms.JudgedCondition(store: store.number, condition: condition))
+        {
             try save(author: author, note: note, info: info, at: date)
         }
     }
@@ -118,7 +120,7 @@ extension SaveTerms {
         let others = requests.filter { $0.store.number != judge && !$0.request.changes.isEmpty }
         guard let other = others.first else { return }
         throw QueryError(
-            "The condition of the save is judged by one store, and '\(other.store.name)' would be saved "
-                + "without. Save the changes of each store by themselves.")
+            "The condition or cursor of the save is judged by one store, and '\(other.store.name)' would be "
+                + "saved without. Save the changes of each store by themselves.")
     }
 }

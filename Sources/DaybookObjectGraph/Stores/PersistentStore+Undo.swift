@@ -213,7 +213,7 @@ extension PersistentStore {
         return id.object
     }
 
-    private func sequence(of moment: Moment) throws -> SequenceNumber {
+    func sequence(of moment: Moment) throws -> SequenceNumber {
         switch moment {
         case .sequence(let number): number
         case .date(let date): try store.sequence(atTime: date.microseconds)

@@ -297,7 +297,7 @@ extension Store {
                 sequence: entry.sequence, digest: entry.digest, changes: request.changes,
                 conflicts: [])
         }
-        if let sequence = result.sequence { feed.publish(sequence) }
+        if let sequence = result.sequence { publish(sequence) }
         return result.shown(by: schema)
     }
 }

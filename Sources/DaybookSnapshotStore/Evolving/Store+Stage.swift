@@ -88,7 +88,7 @@ extension Store {
                 prepared, models: models, parts: parts, clock: options.clock, verifies: false,
                 takesNumbers: false, chunks: chunks), prepared.request.header, chunks)
         let result = try writing { try migration.run(in: $0) }
-        if let sequence = result.sequence { feed.publish(sequence) }
+        if let sequence = result.sequence { publish(sequence) }
         return result
     }
 }

@@ -54,7 +54,7 @@ extension Store {
             }
             return result
         }
-        feed.publish(entry.sequence)
+        publish(entry.sequence)
         return result
     }
 }
