@@ -23,6 +23,8 @@ public struct AuditFilter: Sendable, Hashable {
     public var texts: Set<String> = []
     /// Entries whose note contains one of these texts, case-sensitively.
     public var notes: Set<String> = []
+    /// Entries with information by each of these keys: one of the texts, or any text if none is given.
+    public var info: [String: Set<String>] = [:]
     /// The first and the last selected entry.
     public var range: ClosedRange<SequenceNumber> = .zero...SequenceNumber(.max)
     /// The first and the last selected time, in microseconds since 1970.
@@ -58,10 +60,8 @@ public struct AuditFilter: Sendable, Hashable {
 package struct ResolvedFilter: Sendable {
     private let filter: AuditFilter
     private let history: ModelHistory
-    private var families: Set<EntityNumber> = []
-    /// The properties that have, or once had, one of the names.
-    private var properties: Set<PropertyNumber> = []
-    private var objects: Set<ObjectID> = []
+    /// The wanted changes, with the properties that have, or once had, one of the names.
+    private var selection = ChangeSelection()
 
     /// Whether a part of an entry may be wanted without the rest.
     private let choosesChanges: Bool
@@ -73,13 +73,15 @@ package struct ResolvedFilter: Sendable {
             !filter.entities.isEmpty || !filter.objects.isEmpty || !filter.properties.isEmpty
             || !filter.operations.isEmpty || !filter.texts.isEmpty
         for name in filter.entities.sorted() {
-            families.formUnion(try Self.entity(name, in: history, schema).family)
+            selection.entities.formUnion(try Self.entity(name, in: history, schema).family)
         }
         var names: Set<String> = []
         for (_, schema) in history.versions {
             for property in schema.entities.flatMap(\.properties) {
                 names.insert(property.name)
-                if filter.properties.contains(property.name) { properties.insert(property.number) }
+                if filter.properties.contains(property.name) {
+                    selection.properties.insert(property.number)
+                }
             }
         }
         for name in filter.properties.sorted() where !names.contains(name) {
@@ -88,12 +90,14 @@ package struct ResolvedFilter: Sendable {
                 .noSuchEntity,
                 "The model has no property '\(name)'" + (suggestion.isEmpty ? "." : suggestion))
         }
+        var objects: Set<ObjectID> = []
         for name in filter.objects.sorted() {
             let known = history.versions.reversed().lazy.compactMap { version in
                 version.schema.object(named: name)
             }.first
             objects.insert(try schema.object(named: name) ?? known ?? Self.object(name, in: schema))
         }
+        if !objects.isEmpty { selection.objects = objects }
     }
 
     /// The record of an entry with the changes that are wanted; nil when it is not wanted.
@@ -111,6 +115,11 @@ package struct ResolvedFilter: Sendable {
                 return nil
             }
         }
+        for (key, texts) in filter.info {
+            guard let text = entry.header.info[key], texts.isEmpty || texts.contains(text) else {
+                return nil
+            }
+        }
         let schema = history.schema(at: entry.sequence)
         let before = entry.version == nil ? nil : history.schema(before: entry.sequence)
         guard choosesChanges else { return AuditRecord(entry, in: schema, before: before) }
@@ -120,24 +129,9 @@ package struct ResolvedFilter: Sendable {
     }
 
     private func includes(_ change: Change, _ schema: Schema) -> Bool {
-        (families.isEmpty || families.contains(change.object.entity))
-            && (objects.isEmpty || objects.contains(change.object))
+        selection.includes(change, of: schema.entity(change.object.entity))
             && (filter.operations.isEmpty || filter.operations.contains(change.operation))
-            && (filter.properties.isEmpty || changesProperty(change, schema))
             && (filter.texts.isEmpty || movesText(change, schema))
-    }
-
-    /// An insert and a delete concern every property of their object that has a value.
-    private func changesProperty(_ change: Change, _ schema: Schema) -> Bool {
-        guard let entity = schema.entity(change.object.entity) else { return false }
-        if change.members.contains(where: { properties.contains($0.property) }) { return true }
-        return switch change.kind {
-        case .insert(let values, _), .delete(let values, _):
-            zip(entity.slots, values).contains { property, value in
-                !value.isNull && properties.contains(property.number)
-            }
-        case .update(let edits, _): edits.contains { properties.contains($0.property) }
-        }
     }
 
     /// Whether a value that holds one of the texts comes or goes.

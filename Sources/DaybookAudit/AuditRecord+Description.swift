@@ -67,6 +67,7 @@ extension AuditRecord: CustomStringConvertible {
             sequence.rawValue, by: author, at: DateText.text(microseconds: entry.time))
         let reason = note.map { ": " + ReadableText.quoted($0) } ?? ""
         let lines = changes.flatMap { $0.description.split(separator: "\n") }
-        return ([heading + reason] + lines.map { "  " + $0 }).joined(separator: "\n")
+        let info = EntryInfo.text(info).map { " (\($0))" } ?? ""
+        return ([heading + reason + info] + lines.map { "  " + $0 }).joined(separator: "\n")
     }
 }

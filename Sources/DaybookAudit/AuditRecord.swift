@@ -87,6 +87,12 @@ public struct AuditRecord: Sendable {
     /// The author's note.
     public var note: String? { entry.header.note }
 
+    /// What else was kept with it, by key, such as the number of a request.
+    public var info: [String: String] { entry.header.info }
+
+    /// Each key and its text as `key=text`, in the order of the bytes of the keys.
+    var infoTexts: [String] { EntryInfo.ordered(info).map { "\($0.key)=\($0.value)" } }
+
     /// The name of the context that saved it.
     public var context: String? { entry.header.context }
 

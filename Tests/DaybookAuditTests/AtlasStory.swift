@@ -113,7 +113,9 @@ private struct StoryWriter {
             [store.update(france, "callingCode", from: .int(33), to: .int(-1))],
             author: "=cmd")
         _ = try store.commit(
-            try store.undoRequest(of: SequenceNumber(9), author: "Ada", note: "That was a joke"))
+            try store.undoRequest(
+                of: SequenceNumber(9), author: "Ada", note: "That was a joke",
+                info: ["request": "77", "reason": "A \"joke\", they say"]))
     }
 
     private func renaming(_ country: ObjectID) -> Change {

@@ -24,6 +24,21 @@ import Testing
         #expect(try sequences(AuditFilter(), .newestFirst) == Array((1...10).reversed()))
     }
 
+    @Test func `information is found by key, and by key and text`() throws {
+        var filter = AuditFilter()
+        filter.info = ["request": []]
+        #expect(try sequences(filter) == [10])
+
+        filter.info = ["request": ["76", "77"]]
+        #expect(try sequences(filter) == [10])
+
+        filter.info = ["request": ["7"]]
+        #expect(try sequences(filter).isEmpty)
+
+        filter.info = ["request": [], "device": []]
+        #expect(try sequences(filter).isEmpty)
+    }
+
     @Test func `authors are compared exactly`() throws {
         var filter = AuditFilter()
         filter.authors = ["Ada", "regis"]

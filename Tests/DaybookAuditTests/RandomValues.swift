@@ -66,9 +66,14 @@ enum RandomValues {
         let times: [Int64] = [
             .min, -1, 0, 1, 999_999, 1_700_000_000_000_000, 253_402_300_800_000_000, .max,
         ]
+        let keys = ["request", "e\u{301}", "Z", "z", "日本", "two words", "__proto__", "10", "9"]
+        var info: [String: String] = [:]
+        for key in keys where Int.random(in: 0..<4, using: &generator) == 0 {
+            info[key] = texts.randomElement(using: &generator)
+        }
         return EntryHeader(
             kind: Bool.random(using: &generator) ? .save : .batch, author: text(), note: text(),
-            context: text(),
+            info: info, context: text(),
             occurredAt: Bool.random(using: &generator)
                 ? times.randomElement(using: &generator) : nil,
             base: Bool.random(using: &generator) ? try store.head() : .zero)

@@ -129,6 +129,10 @@ struct Benchmark {
             .seconds, .figure(0.000_1), watched.following)
         report.add(
             "q'", "the same against fetching the list", .times, .figure(0.01), [watched.ratio])
+        report.add(
+            "q''", "another process's save, until a loop that follows the store has the entry",
+            .seconds,
+            .figure(0.005), try Waking(scaleName: options.scale.name).run())
 
         guard let counts = options.counts else { return }
         report.counts = counts

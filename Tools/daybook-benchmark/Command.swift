@@ -5,7 +5,10 @@ import Foundation
 struct Command {
     static func main() {
         do {
-            let options = try Options(Array(CommandLine.arguments.dropFirst()))
+            let words = Array(CommandLine.arguments.dropFirst())
+            // Not for users: see Waking.
+            if words.count == 2, words[0] == Waking.writer { return try Waking.write(to: words[1]) }
+            let options = try Options(words)
             if options.showsHelp { return print(Options.help, terminator: "") }
             Stopwatch.clock = options.clock
             if options.isScaling {

@@ -97,7 +97,8 @@ function add(read, block, line) {
         sequence: read.sequence, when: read.time, time: Date.parse(read.time),
         author: authors.number(read.author ?? ""), kind: read.kind,
         undoes: read.undoes === undefined ? undefined : [read.undoes].flat(),
-        note: read.note ?? "", words: (read.note ?? "").toLowerCase(),
+        note: read.note ?? "", words: [read.note ?? "", ...Object.entries(read.info ?? {}).flat()]
+            .join("\n").toLowerCase(),
         counts: [0, 0, 0], changes: [], block, line,
     };
     for (const change of read.changes) {

@@ -11,6 +11,7 @@ CREATE TABLE entry(
     kind TEXT NOT NULL CHECK(kind IN ('save', 'batch', 'undo', 'model')),
     author TEXT,
     note TEXT,
+    info TEXT,
     context TEXT,
     base INTEGER NOT NULL,
     undoes INTEGER,

@@ -14,6 +14,8 @@ package struct CoreDataImporter {
         package var author: String?
         /// Why, in words.
         package var note: String?
+        /// What else to keep with each entry, by key.
+        package var info: [String: String] = [:]
         /// The attributes whose values may stand in files, as `Entity.attribute`.
         package var external: Set<String> = []
         /// Whether entities and columns that the model does not have are left out.
@@ -89,6 +91,7 @@ package struct CoreDataImporter {
         // One sync at the end makes the whole file durable.
         let store = try Store.create(
             at: draft.path, model: model, author: options.author, note: options.note,
+            info: options.info,
             options: StoreOptions(durability: .relaxed))
         var result = Result()
         result.deletedCount = history.deletedCount
@@ -135,13 +138,15 @@ package struct CoreDataImporter {
     private func header(_ position: Int, _ history: CoreDataHistory) -> EntryHeader {
         guard position > 0 else {
             return EntryHeader(
-                kind: .batch, author: options.author, note: options.note, context: "import",
+                kind: .batch, author: options.author, note: options.note, info: options.info,
+                context: "import",
                 occurredAt: history.transactions.first?.time)
         }
         let transaction = history.transactions[position - 1]
         return EntryHeader(
             kind: .batch, author: transaction.author ?? options.author, note: options.note,
-            context: transaction.context ?? "import", occurredAt: transaction.time)
+            info: options.info, context: transaction.context ?? "import",
+            occurredAt: transaction.time)
     }
 
     /// The error of a broken rule, with rows in place of objects that are not made.

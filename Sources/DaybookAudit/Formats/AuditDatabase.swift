@@ -26,7 +26,7 @@ final class AuditDatabase {
             """)
         try connection.run(String(cString: audit_sqlite_tables()))
         entries = try connection.statement(
-            "INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+            "INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
         changes = try connection.statement("INSERT INTO change VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
         values = try connection.statement("INSERT INTO value VALUES (?, ?, ?, ?, ?)")
         memberships = try connection.statement("INSERT INTO membership VALUES (?, ?, ?, ?, ?)")
@@ -42,7 +42,8 @@ final class AuditDatabase {
             .integer(record.sequence), .text(DateText.text(microseconds: entry.time)),
             .integer(entry.time), .text(DateText.text(microseconds: entry.recordedAt)),
             .integer(entry.recordedAt), .text(record.kind.rawValue), .text(header.author),
-            .text(header.note), .text(header.context), .integer(header.base),
+            .text(header.note), .text(header.info.jsonText), .text(header.context),
+            .integer(header.base),
             header.undoes.map { .integer($0.lowerBound) } ?? .null,
             header.undoes.map { .integer($0.upperBound) } ?? .null, .text(record.toldDigest))
     }

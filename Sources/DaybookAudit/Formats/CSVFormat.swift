@@ -12,6 +12,7 @@ internal import DaybookSnapshotStore
 ///   with no property.
 /// - `recorded` is always given. Values are written unchanged, even text that begins with `=`, so a
 ///   spreadsheet should read columns as text.
+/// - `info` is an object of JSON with texts by key, or null.
 /// - A confidential property that is left out has a row with `(confidential)` in `old` and `new`.
 /// - An export that resumes an earlier one does not name the columns again.
 public struct CSVFormat: AuditFormat {
@@ -22,8 +23,8 @@ public struct CSVFormat: AuditFormat {
 
     /// The names of the columns.
     public static let columns = [
-        "sequence", "time", "recorded", "author", "note", "context", "op", "object", "entity",
-        "property", "old", "new",
+        "sequence", "time", "recorded", "author", "note", "info", "context", "op", "object",
+        "entity", "property", "old", "new",
     ]
 
     /// Makes the format.
@@ -53,7 +54,9 @@ private struct CSVEncoder: AuditEncoder {
         head.append(record.sequence.description)
         head.append(DateText.text(microseconds: record.entry.time))
         head.append(DateText.text(microseconds: record.entry.recordedAt))
-        for text in [header.author, header.note, header.context] { head.append(text) }
+        for text in [header.author, header.note, header.info.jsonText, header.context] {
+            head.append(text)
+        }
         if record.kind == .model { return head.line(["model", nil, nil, nil, nil, nil]) }
 
         var bytes: [UInt8] = []
@@ -84,6 +87,17 @@ private struct CSVEncoder: AuditEncoder {
             bytes += head.line([name, "(confidential)", "(confidential)"])
         }
         if bytes.count == start { bytes += head.line([nil, nil, nil]) }
+    }
+}
+
+extension [String: String] {
+    /// Information as an object of JSON; nil if there is none.
+    var jsonText: String? {
+        isEmpty
+            ? nil
+            : JSONValue.object(
+                EntryInfo.ordered(self).map { JSONMember($0.key, .string($0.value)) }
+            ).text
     }
 }
 

@@ -140,6 +140,7 @@ private struct DebeziumEncoder: AuditEncoder {
         writer.append("lsn", integer: entry.sequence.rawValue)
         writer.append("author", string: record.author)
         writer.append("note", string: record.note)
+        writer.append(info: record.info)
         writer.append("context", string: record.context)
         writer.append("digest", string: record.toldDigest)
     }

@@ -120,6 +120,7 @@ private struct GitEncoder: AuditEncoder {
         if let author = header.author, !GitName(author).isFaithful(to: author) {
             text += "Daybook-Author: \(author.onOneLine)\n"
         }
+        for pair in record.infoTexts { text += "Daybook-Info: \(pair.withoutNull.onOneLine)\n" }
         if let context = header.context { text += "Daybook-Context: \(context.onOneLine)\n" }
         if record.kind != .save { text += "Daybook-Kind: \(record.kind.rawValue)\n" }
         if let undoes = record.undoesText { text += "Daybook-Undoes: \(undoes)\n" }

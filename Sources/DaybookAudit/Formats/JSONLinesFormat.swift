@@ -9,6 +9,7 @@ internal import Foundation
 // | time | always | when it happened, else its recording time |
 // | recorded | if the author gave another time | its recording time |
 // | author, note, context | if given | text |
+// | info | if given | an object of texts, in the order of the bytes of its keys |
 // | base | if not the entry before | the entry that the changes were based on |
 // | undoes | if it undoes any | the entry that is undone, or a list of the first and last of several |
 // | kind | if not save | batch, undo, model |
@@ -102,7 +103,7 @@ package struct JSONLinesEncoder: AuditEncoder {
             .array([range.lowerBound, range.upperBound].map { .number(String($0.rawValue)) }))
     }
 
-    /// The members for sequence number, times, author and note.
+    /// The members for sequence number, times, author, note and information.
     package static func append(headOf record: AuditRecord, to writer: inout JSONWriter) {
         let entry = record.entry
         writer.append("sequence", integer: entry.sequence.rawValue)
@@ -114,6 +115,7 @@ package struct JSONLinesEncoder: AuditEncoder {
         }
         writer.append("author", string: entry.header.author)
         writer.append("note", string: entry.header.note)
+        writer.append(info: entry.header.info)
         writer.append("context", string: entry.header.context)
     }
 }
@@ -179,6 +181,18 @@ extension JSONWriter {
             writer.append("object", string: member.object)
             writer.name("order")
             writer.double(member.order)
+        }
+    }
+
+    /// Writes the member for information; nothing if there is none.
+    package mutating func append(info: [String: String]) {
+        guard !info.isEmpty else { return }
+        name("info")
+        object { writer in
+            for (key, text) in EntryInfo.ordered(info) {
+                writer.name(key)
+                writer.string(text)
+            }
         }
     }
 

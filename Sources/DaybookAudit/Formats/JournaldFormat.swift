@@ -91,6 +91,7 @@ private struct JournaldEncoder: AuditEncoder {
         fields.append("DAYBOOK_RECORDED", DateText.text(microseconds: entry.recordedAt))
         fields.append("DAYBOOK_AUTHOR", header.author)
         fields.append("DAYBOOK_NOTE", header.note)
+        for pair in record.infoTexts { fields.append("DAYBOOK_INFO", pair) }
         fields.append("DAYBOOK_CONTEXT", header.context)
         fields.append("DAYBOOK_KIND", record.kind.rawValue)
         fields.append("DAYBOOK_UNDOES", record.undoesText)

@@ -193,6 +193,7 @@ private struct OCSFEncoder: AuditEncoder {
     ) {
         writer.name("unmapped")
         writer.object { writer in
+            writer.append(info: record.info)
             writer.append("context", string: record.context)
             if record.kind != .save { writer.append("kind", string: record.kind.rawValue) }
             JSONLinesEncoder.append(undoes: record.undoes, to: &writer)

@@ -146,6 +146,10 @@ private struct PROVEncoder: AuditEncoder {
             writer.append("daybook:kind", record.kind.rawValue)
             writer.append("daybook:time", DateText.text(microseconds: record.entry.time))
             writer.append("daybook:recorded", DateText.text(microseconds: record.entry.recordedAt))
+            if !record.info.isEmpty {
+                writer.name("daybook:info")
+                writer.array { writer in for pair in record.infoTexts { writer.string(pair) } }
+            }
             writer.append("daybook:context", record.context)
             writer.append("daybook:undoes", record.undoesText)
             writer.append("daybook:digest", record.toldDigest)

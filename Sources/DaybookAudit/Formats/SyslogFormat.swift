@@ -107,6 +107,7 @@ private struct StructuredData {
         }
         append("author", header.author)
         append("note", header.note)
+        for (index, pair) in record.infoTexts.enumerated() { append("info.\(index + 1)", pair) }
         append("context", header.context)
         append("kind", record.kind == .save ? nil : record.kind.rawValue)
         append("undoes", record.undoesText)

@@ -36,7 +36,19 @@ struct DebeziumSource {
                 ?? members["gtid"]?.plainText,
             position: position(total: transaction?["total_order"]?.plainText),
             isSnapshot: isRead || (snapshot != nil && snapshot != "false"),
-            time: time, author: members["author"]?.plainText, note: members["note"]?.plainText)
+            time: time, author: members["author"]?.plainText, note: members["note"]?.plainText,
+            info: info)
+    }
+
+    /// The information that `daybook export` writes. Other connectors have none, and what an entry cannot
+    /// keep is none of ours.
+    private var info: [String: String] {
+        guard members["connector"]?.plainText == "daybook",
+            case .object(let pairs)? = members["info"]
+        else { return [:] }
+        return Dictionary(
+            pairs.compactMap { pair in pair.value.plainText.map { (pair.name, $0) } },
+            uniquingKeysWith: { first, _ in first })
     }
 
     /// When it happened, in microseconds, from the finest unit given.

@@ -36,7 +36,8 @@ package struct EntryReader: Sendable {
         let members = try members(
             of: json,
             [
-                "sequence", "time", "recorded", "author", "note", "context", "base", "undoes",
+                "sequence", "time", "recorded", "author", "note", "info", "context", "base",
+                "undoes",
                 "kind", "model", "changes", "digest",
             ])
         let sequence = try members.required("sequence", read: .number)
@@ -49,6 +50,7 @@ package struct EntryReader: Sendable {
         let time = try members.required("time", read: .time)
         let author = try members.optional("author", read: .text)
         let note = try members.optional("note", read: .text)
+        let info = try members.info()
         let undoes = try members.undoes(before: SequenceNumber(sequence))
         guard try members.optional("kind", read: .kind) != .model else { return [] }
         var events: [ForeignEvent] = []
@@ -57,7 +59,7 @@ package struct EntryReader: Sendable {
                 stream: stream, transaction: String(sequence),
                 position: ForeignPosition(
                     kind: "sequence", parts: [String(sequence), String(index)], .event),
-                isSnapshot: false, time: time, author: author, note: note,
+                isSnapshot: false, time: time, author: author, note: note, info: info,
                 sequence: SequenceNumber(sequence), undoes: undoes)
             do {
                 events.append(try event(json, origin))

@@ -95,6 +95,8 @@ package struct ForeignOrigin: Sendable {
     package let author: String?
     /// Why.
     package let note: String?
+    /// What else was kept with it, by key.
+    package var info: [String: String] = [:]
     /// The entry that it stood in, in another store of this kind.
     package var sequence: SequenceNumber?
     /// The entries of that store that it undoes.

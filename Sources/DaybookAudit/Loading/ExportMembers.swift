@@ -1,5 +1,6 @@
 internal import DaybookJournalLog
 internal import DaybookObjectModel
+internal import DaybookSnapshotStore
 
 /// The members of a JSON object of an export, read by name and form.
 struct ExportMembers {
@@ -77,6 +78,30 @@ struct ExportMembers {
             throw JSONError("an entry can only undo earlier ones.", at: "undoes")
         }
         return undone
+    }
+
+    /// The information of an entry; none when it is left out.
+    func info() throws(JSONError) -> [String: String] {
+        guard members["info"] != nil else { return [:] }
+        var info: [String: String] = [:]
+        for member in try object("info") {
+            guard case .string(let text) = member.value else {
+                throw JSONError(
+                    "text was expected, not \(member.value.noun).", at: "info.\(member.name)")
+            }
+            guard info.updateValue(text, forKey: member.name) == nil else {
+                throw JSONError("the key is there twice.", at: "info.\(member.name)")
+            }
+        }
+        do {
+            try EntryInfo.check(info)
+        } catch {
+            throw JSONError(error.message, at: "info")
+        }
+        guard !info.isEmpty else {
+            throw JSONError("an entry without information leaves it out.", at: "info")
+        }
+        return info
     }
 
     /// The members of an object.

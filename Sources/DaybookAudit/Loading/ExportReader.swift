@@ -28,7 +28,8 @@ package struct ExportReader: Sendable {
         let members = try ExportMembers(
             json,
             names: [
-                "sequence", "time", "recorded", "author", "note", "context", "base", "undoes",
+                "sequence", "time", "recorded", "author", "note", "info", "context", "base",
+                "undoes",
                 "kind", "model", "steps", "numbers", "changes", "digest",
             ])
         let sequence = SequenceNumber(rawValue: try members.required("sequence", read: .number))
@@ -38,7 +39,7 @@ package struct ExportReader: Sendable {
         let base = try members.optional("base", read: .number)
         let header = EntryHeader(
             kind: kind.entryKind, author: try members.optional("author", read: .text),
-            note: try members.optional("note", read: .text),
+            note: try members.optional("note", read: .text), info: try members.info(),
             context: try members.optional("context", read: .text),
             occurredAt: recorded == nil ? nil : time,
             base: base.map { SequenceNumber(rawValue: $0) }

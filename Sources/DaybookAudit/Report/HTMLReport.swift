@@ -121,6 +121,11 @@ struct HTMLReport: Sendable {
         add("property", filter.properties)
         add("operation", filter.operations.map(\.rawValue))
         add("text", filter.texts)
+        add("note", filter.notes)
+        add(
+            "information",
+            filter.info.flatMap { key, texts in texts.isEmpty ? [key] : texts.map { "\(key)=\($0)" }
+            })
         if filter.earliest != .min {
             parts.append("from \(DateText.readable(filter.earliest))")
         }
@@ -135,7 +140,8 @@ struct HTMLReport: Sendable {
         let filter = scope.filter
         return !filter.authors.isEmpty || !filter.entities.isEmpty || !filter.objects.isEmpty
             || !filter.properties.isEmpty || !filter.operations.isEmpty || !filter.texts.isEmpty
-            || filter.earliest != .min || filter.latest != .max
+            || !filter.notes.isEmpty || !filter.info.isEmpty || filter.earliest != .min
+            || filter.latest != .max
     }
 
     /// Data for the script: which values are names of objects, and which entries may be missing.

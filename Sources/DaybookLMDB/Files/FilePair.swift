@@ -203,6 +203,9 @@ final class FilePair: Sendable {
         guard status == 0 else { throw .status(status, action) }
     }
 
+    /// Whether the file has given up its name, so that no other process can open it.
+    var isUnnamed: Bool { isNameless.load(ordering: .relaxed) }
+
     /// The bytes that may still be written to the file system; -1 when unknown.
     var room: Int64 { daybook_room(dataDescriptor) }
 
@@ -210,7 +213,7 @@ final class FilePair: Sendable {
     ///
     /// - Complexity: One call to the operating system.
     func checkIsInPlace() throws(LMDBError) {
-        if isNameless.load(ordering: .relaxed) { return }
+        if isUnnamed { return }
         var found = daybook_file()
         switch daybook_look_up(file.path, &found) {
         case 0: if FileIdentity(found) != data { throw .replaced(file.name) }

@@ -18,6 +18,7 @@ extension ManagedObjectContext {
     ///   - request: Which objects, and what to do to them.
     ///   - author: Who does it; the context's ``author`` when nil.
     ///   - note: Why, in words.
+    ///   - info: What else to keep with the entry, by key, such as the number of a request.
     ///   - date: When it happened, if not now.
     /// - Returns: The entry and, if asked for, how many objects were changed, and which.
     /// - Throws: ``QueryError`` when the request does not fit the model, or is for several entities or
@@ -30,9 +31,10 @@ extension ManagedObjectContext {
     @discardableResult
     public func execute<Object>(
         _ request: BatchUpdateRequest<Object>, author: String? = nil, note: String? = nil,
+        info: [String: String] = [:],
         at date: Date? = nil
     ) throws -> BatchResult {
-        let attribution = Attribution(author: author ?? self.author, note: note, context: name)
+        let attribution = attribution(author, note, info)
         guard let batch = try batch(request) else { return BatchResult.nothing(request.resultType) }
         return try carryOut(batch, request.resultType, attribution, at: date)
     }
@@ -43,6 +45,7 @@ extension ManagedObjectContext {
     ///   - request: Which objects.
     ///   - author: Who does it; the context's ``author`` when nil.
     ///   - note: Why, in words.
+    ///   - info: What else to keep with the entry, by key, such as the number of a request.
     ///   - date: When it happened, if not now.
     /// - Returns: The entry and, if asked for, how many objects were deleted or changed, and which.
     /// - Throws: As for a ``BatchUpdateRequest``; ``StoreError`` with code `validation` also for a
@@ -52,9 +55,10 @@ extension ManagedObjectContext {
     @discardableResult
     public func execute<Object>(
         _ request: BatchDeleteRequest<Object>, author: String? = nil, note: String? = nil,
+        info: [String: String] = [:],
         at date: Date? = nil
     ) throws -> BatchResult {
-        let attribution = Attribution(author: author ?? self.author, note: note, context: name)
+        let attribution = attribution(author, note, info)
         guard let batch = try batch(request) else { return BatchResult.nothing(request.resultType) }
         return try carryOut(batch, request.resultType, attribution, at: date)
     }
@@ -223,6 +227,7 @@ extension SaveRequest {
     fileprivate init(_ plan: BatchPlan, _ attribution: Attribution) {
         let header = EntryHeader(
             kind: .batch, author: attribution.author, note: attribution.note,
+            info: attribution.info,
             context: attribution.context, base: plan.base)
         self.init(header: header, changes: plan.changes, policy: .error)
         conditions = [plan.condition]

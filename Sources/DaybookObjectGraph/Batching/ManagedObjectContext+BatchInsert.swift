@@ -15,6 +15,7 @@ extension ManagedObjectContext {
     ///   - request: What to insert.
     ///   - author: Who inserts it; the context's ``author`` when nil.
     ///   - note: Why, in words.
+    ///   - info: What else to keep with the entry, by key, such as the number of a request.
     ///   - date: When it happened, if not now.
     /// - Returns: The entry, how many objects were inserted and, if asked for, which.
     /// - Throws: ``StoreError`` with code `validation` and every failure, which names row (from 1) and
@@ -29,6 +30,7 @@ extension ManagedObjectContext {
     @discardableResult
     public func execute<Object>(
         _ request: BatchInsertRequest<Object>, author: String? = nil, note: String? = nil,
+        info: [String: String] = [:],
         at date: Date? = nil
     ) throws -> BatchInsertResult {
         requireQueue()
@@ -48,8 +50,10 @@ extension ManagedObjectContext {
         let batch = InsertedBatch(
             entity: entity.schema, first: try store.store.allocateObjectNumbers(rows.count),
             count: rows.count)
+        let attribution = attribution(author, note, info)
         let header = EntryHeader(
-            kind: .batch, author: author ?? self.author, note: note, context: name,
+            kind: .batch, author: attribution.author, note: attribution.note,
+            info: attribution.info, context: attribution.context,
             occurredAt: date?.microseconds, base: try store.head())
         let saveRequest = SaveRequest(
             header: header, changes: batch.changes(rows), policy: mergePolicy)

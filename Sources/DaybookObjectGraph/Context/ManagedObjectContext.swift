@@ -36,7 +36,7 @@ public enum ConflictGranularity: Sendable, Hashable {
 }
 
 /// A scratch pad over a store: objects are made, edited, deleted, undone and redone here, and
-/// nothing reaches the store or another context before ``save(author:note:at:)``.
+/// nothing reaches the store or another context before ``save(author:note:info:at:)``.
 ///
 /// A context keeps a journal of its own. Every edit is a ``Change``; the changes of one event form a
 /// group; undo rewinds the journal's cursor by one group and redo advances it; a save appends the net
@@ -68,6 +68,9 @@ public final class ManagedObjectContext: @unchecked Sendable {
     public var name: String?
     /// The author of saves: kept in the entries that this context saves unless a save names another.
     public var author: String?
+    /// Information on saves, such as the request that a server answers: kept by key in the entries that
+    /// this context saves. A save that gives a text for the same key replaces it.
+    public var info: [String: String] = [:]
     /// What to do when the store has moved on since this context read what it changes.
     public var mergePolicy: MergePolicy = .error
     /// A program's own way to settle conflicts; asked before ``mergePolicy``. A save into a parent

@@ -17,12 +17,14 @@ final class GraphModel: Sendable {
     ///
     /// - Throws: ``ModelError`` when the declarations do not fit together.
     convenience init(
-        classes: [ManagedObject.Type], configurations: [String: [String]] = [:]
+        classes: [ManagedObject.Type], configurations: [String: [String]] = [:],
+        requires: Set<AttributionRequirement> = []
     ) throws {
         let builder = ModelBuilder(classes)
         var model = builder.model
         if !builder.problems.isEmpty { throw ModelError(builder.problems) }
         model.configurations = configurations
+        model.requires = requires
         try self.init(model, classes: classes, defaults: .type)
     }
 

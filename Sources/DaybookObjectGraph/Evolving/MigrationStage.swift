@@ -18,6 +18,7 @@ public struct MigrationStage: Sendable {
     let toVersion: any VersionedSchema.Type
     let author: String?
     private let ownNote: String?
+    let info: [String: String]
     let maxAttempts: Int
     let work: Work
 
@@ -36,13 +37,15 @@ public struct MigrationStage: Sendable {
     ///   - toVersion: The version afterwards.
     ///   - author: The author of the entry.
     ///   - note: Its note; the names of the versions when nil.
+    ///   - info: What else to keep with the entry, by key, such as the number of a request.
     /// - Returns: The stage.
     public static func lightweight(
         fromVersion: any VersionedSchema.Type, toVersion: any VersionedSchema.Type,
-        author: String? = nil, note: String? = nil
+        author: String? = nil, note: String? = nil, info: [String: String] = [:]
     ) -> MigrationStage {
         MigrationStage(
             fromVersion: fromVersion, toVersion: toVersion, author: author, ownNote: note,
+            info: info,
             maxAttempts: attemptsUsual, work: .lightweight)
     }
 
@@ -62,7 +65,7 @@ public struct MigrationStage: Sendable {
     ///
     /// When another context or program saves while the closure runs, what the closure has changed is dropped,
     /// and it runs again on the newest state, in new contexts, as with
-    /// ``ManagedObjectContext/update(maxAttempts:author:note:_:)``. So what it does outside of the contexts may
+    /// ``ManagedObjectContext/update(maxAttempts:author:note:info:_:)``. So what it does outside of the contexts may
     /// happen several times.
     ///
     /// Programs of earlier versions can no longer save afterwards: their next save throws
@@ -73,16 +76,19 @@ public struct MigrationStage: Sendable {
     ///   - toVersion: The version afterwards.
     ///   - author: The author of the entry.
     ///   - note: Its note; the names of the versions when nil.
+    ///   - info: What else to keep with the entry, by key, such as the number of a request.
     ///   - maxAttempts: The largest number of times that the closure runs.
     ///   - migrate: Rewrites the objects. It must not keep objects or contexts.
     /// - Returns: The stage.
     public static func custom(
         fromVersion: any VersionedSchema.Type, toVersion: any VersionedSchema.Type,
-        author: String? = nil, note: String? = nil, maxAttempts: Int = 10,
+        author: String? = nil, note: String? = nil, info: [String: String] = [:],
+        maxAttempts: Int = 10,
         migrate: @escaping Migration
     ) -> MigrationStage {
         MigrationStage(
             fromVersion: fromVersion, toVersion: toVersion, author: author, ownNote: note,
+            info: info,
             maxAttempts: maxAttempts, work: .custom(migrate))
     }
 

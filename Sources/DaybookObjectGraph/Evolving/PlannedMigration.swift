@@ -117,7 +117,8 @@ struct PlannedMigration {
         switch stage.work {
         case .lightweight:
             _ = try store.migrate(
-                from: before.model, to: after.model, author: stage.author, note: stage.note)
+                from: before.model, to: after.model, author: stage.author, note: stage.note,
+                info: stage.info)
         case .custom(let migrate):
             let (staged, base) = try store.staged(to: after.model, as: stage.name)
             try using(staged) { staged in
@@ -131,10 +132,14 @@ struct PlannedMigration {
                 try fill(root, reading: old, by: migrate)
                 try root.performAndWait {
                     // Without changes there is nothing to save but the model.
-                    guard try root.save(author: stage.author, note: stage.note) == nil else {
+                    guard
+                        try root.save(author: stage.author, note: stage.note, info: stage.info)
+                            == nil
+                    else {
                         return
                     }
-                    let header = EntryHeader(author: stage.author, note: stage.note)
+                    let header = EntryHeader(
+                        author: stage.author, note: stage.note, info: stage.info)
                     try staged.commit(SaveRequest(header: header))
                 }
             }
@@ -157,7 +162,8 @@ struct PlannedMigration {
     private func coordinator(
         of schema: any VersionedSchema.Type, on store: Store
     ) throws -> PersistentStoreCoordinator {
-        let coordinator = try PersistentStoreCoordinator(classes: schema.models)
+        let coordinator = try PersistentStoreCoordinator(
+            classes: schema.models, requires: schema.requires)
         try coordinator.number(by: store.schema.version, of: url)
         let location = StoreLocation(
             url: url, type: .file, configurationName: nil, entities: nil, options: options)

@@ -1,7 +1,7 @@
 // The room of evolving: the versions of a program's classes and the stages between them. It opens a store,
 // lends contexts of two versions to a stage, and leaves everything else to the store.
 
-import DaybookObjectModel
+public import DaybookObjectModel
 
 /// The classes of a program as one of its versions has them.
 ///
@@ -22,6 +22,13 @@ import DaybookObjectModel
 public protocol VersionedSchema: SendableMetatype {
     /// The classes.
     static var models: [ManagedObject.Type] { get }
+    /// What every entry must say; nothing by default. See ``ManagedObjectModel/requires``.
+    static var requires: Set<AttributionRequirement> { get }
+}
+
+extension VersionedSchema {
+    /// Nothing.
+    public static var requires: Set<AttributionRequirement> { [] }
 }
 
 /// The versions of a program's classes, and the stages that lead a store from one to the next.
@@ -65,7 +72,7 @@ struct PlannedVersion {
     /// - Throws: ``ModelError`` when the declarations of the classes do not fit together.
     init(_ schema: any VersionedSchema.Type) throws {
         self.schema = schema
-        model = try GraphModel(classes: schema.models).schema.model
+        model = try GraphModel(classes: schema.models, requires: schema.requires).schema.model
     }
 }
 

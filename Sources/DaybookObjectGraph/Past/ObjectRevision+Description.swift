@@ -52,7 +52,7 @@ extension ObjectRevision: CustomStringConvertible {
     ///   name: "Turkey" → "Türkiye"
     /// ```
     public var description: String {
-        let entry = EntryCredit(sequence, author, note, time)
+        let entry = EntryCredit(sequence, author, note, info, time)
         return ([entry.text(after: "\(kind) by ")] + changes.map { "  " + $0.text(kind.sides) })
             .joined(separator: "\n")
     }
@@ -80,7 +80,7 @@ extension PropertyBlame: CustomStringConvertible {
     /// ```
     public var description: String {
         let before = isInsert ? "" : ", was \(text(previous, previousObjects))"
-        let writer = EntryCredit(sequence, author, note, time)
+        let writer = EntryCredit(sequence, author, note, info, time)
         let claim = writer.text(after: "\(name) is \(text(value, objects))\(before): ")
         return broughtBackBy.map { "\(claim); brought back by \($0)" } ?? claim
     }
@@ -98,7 +98,7 @@ extension PropertyBlame: CustomStringConvertible {
 extension PropertyBlame.Return: CustomStringConvertible {
     /// `entry 9 by 'bob' at 2024-01-02T12:09:00Z: "Still in use"`.
     public var description: String {
-        EntryCredit(sequence, author, note, time).text(after: "")
+        EntryCredit(sequence, author, note, info, time).text(after: "")
     }
 }
 
@@ -106,12 +106,17 @@ extension PropertyBlame.Return: CustomStringConvertible {
 private struct EntryCredit {
     private let entry: String
     private let note: String
+    private let info: String
 
-    init(_ sequence: SequenceNumber, _ author: String?, _ note: String?, _ time: Date) {
+    init(
+        _ sequence: SequenceNumber, _ author: String?, _ note: String?, _ info: [String: String],
+        _ time: Date
+    ) {
         entry = ReadableText.entry(
             sequence.rawValue, by: author, at: DateText.text(microseconds: time.nearestMicrosecond))
         self.note = note.map { ": " + ReadableText.quoted($0) } ?? ""
+        self.info = EntryInfo.text(info).map { " (\($0))" } ?? ""
     }
 
-    func text(after beginning: String) -> String { beginning + entry + note }
+    func text(after beginning: String) -> String { beginning + entry + note + info }
 }

@@ -53,6 +53,8 @@ public struct ObjectRevision: Sendable, Hashable {
     public let author: String?
     /// Why, in the author's words.
     public let note: String?
+    /// What else was kept with the entry, by key.
+    public let info: [String: String]
     /// When it happened.
     public let time: Date
     /// What happened to the object.
@@ -96,6 +98,37 @@ extension PersistentStore {
         }
     }
 
+    /// The properties that a change of an entry is about.
+    func propertyChanges(in change: Change) -> [PropertyChange] {
+        guard let entity = store.schema.entity(change.object.entity) else { return [] }
+        var members: [PropertyNumber: MembershipEdit] = [:]
+        for edit in change.members { members[edit.property] = edit }
+        var edits: [PropertyNumber: Edit] = [:]
+        if case .update(let changed, _) = change.kind {
+            for edit in changed { edits[edit.property] = edit }
+        }
+        return entity.properties.compactMap { property in
+            guard let slot = property.slot else {
+                guard let edit = members[property.number] else { return nil }
+                func orders(_ members: [Member]) -> [ObjectID: Double] {
+                    Dictionary(members.map { ($0.object, $0.order) }) { first, _ in first }
+                }
+                return membersChange(
+                    property, from: orders(edit.removed), to: orders(edit.added))
+            }
+            switch change.kind {
+            case .insert(let values, _):
+                return propertyChange(property, from: nil, to: values.stored(inSlot: slot))
+            case .delete(let values, _):
+                return propertyChange(property, from: values.stored(inSlot: slot), to: nil)
+            case .update:
+                return edits[property.number].flatMap {
+                    propertyChange(property, from: $0.old, to: $0.new)
+                }
+            }
+        }
+    }
+
     private func propertyChange(
         _ property: SchemaProperty, from old: Value?, to new: Value?
     ) -> PropertyChange? {
@@ -126,8 +159,10 @@ extension PersistentStore {
 }
 
 extension ObjectState {
+    fileprivate func value(inSlot slot: Int) -> Value? { values.stored(inSlot: slot) }
+}
+
+extension [Value] {
     /// A stored value; nil for a transient property, which has none.
-    fileprivate func value(inSlot slot: Int) -> Value? {
-        slot < values.count ? values[slot] : nil
-    }
+    fileprivate func stored(inSlot slot: Int) -> Value? { slot < count ? self[slot] : nil }
 }

@@ -20,6 +20,8 @@ public struct PropertyBlame: Sendable, Hashable {
         public let author: String?
         /// Why, in the author's words.
         public let note: String?
+        /// What else was kept with the entry, by key.
+        public let info: [String: String]
         /// When it happened.
         public let time: Date
     }
@@ -32,6 +34,8 @@ public struct PropertyBlame: Sendable, Hashable {
     public let author: String?
     /// Why, in the author's words.
     public let note: String?
+    /// What else was kept with that entry, by key.
+    public let info: [String: String]
     /// When that entry happened.
     public let time: Date
     /// Whether that entry inserted the object, so that there was nothing before.
@@ -60,6 +64,7 @@ public struct PropertyBlame: Sendable, Hashable {
         sequence = blame.sequence
         author = blame.author
         note = blame.note
+        info = blame.info
         time = Date(microseconds: blame.time)
         isInsert = blame.isInsert
         value = store.attached(blame.value)
@@ -71,6 +76,7 @@ public struct PropertyBlame: Sendable, Hashable {
         broughtBackBy = blame.returning.map {
             Return(
                 sequence: $0.sequence, author: $0.heading.author, note: $0.heading.note,
+                info: $0.heading.info,
                 time: Date(microseconds: $0.heading.time))
         }
     }

@@ -161,6 +161,7 @@ extension CoordinatedStores: RowFinder {
             let heading = try store.store.heading(of: $0.sequence)
             return ObjectRevision(
                 sequence: $0.sequence, author: heading.author, note: heading.note,
+                info: heading.info,
                 time: Date(microseconds: heading.time), kind: kind,
                 changes: store.propertyChanges(of: object, from: $0.before, to: $0.after))
         }

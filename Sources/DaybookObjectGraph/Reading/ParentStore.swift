@@ -117,7 +117,7 @@ protocol ParentStore: AnyObject, Sendable {
     ///   - time: When it happened, in microseconds since 1970; nil for now.
     ///   - undone: The entries that the new one undoes; nil for none.
     /// - Returns: What has become of it.
-    /// - Throws: As ``ManagedObjectContext/save(author:note:at:)``, where nothing was saved.
+    /// - Throws: As ``ManagedObjectContext/save(author:note:info:at:)``, where nothing was saved.
     func save(
         _ items: [NetChange], of context: ManagedObjectContext,
         _ attribution: Attribution, at time: Int64?,

@@ -5,16 +5,20 @@
 struct Attribution {
     var author: String?
     var note: String?
+    var info: [String: String] = [:]
     var context: String?
 
     /// Whether there is anything to say.
-    var isTelling: Bool { author != nil || note != nil || context != nil }
+    var isTelling: Bool {
+        author != nil || note != nil || context != nil || !info.isEmpty
+    }
 
     /// This attribution, with missing parts taken from those of children.
     func completed(from attributions: [Attribution]) -> Attribution {
         Attribution(
             author: author ?? Self.joined(attributions.map(\.author)),
             note: note ?? Self.joined(attributions.map(\.note)),
+            info: info.merging(Self.joined(attributions.map(\.info))) { own, _ in own },
             context: context ?? Self.joined(attributions.map(\.context)))
     }
 
@@ -23,6 +27,27 @@ struct Attribution {
         var distinct: [String] = []
         for case let text? in texts where !distinct.contains(text) { distinct.append(text) }
         return distinct.isEmpty ? nil : distinct.joined(separator: ", ")
+    }
+
+    /// The texts for each key, joined likewise.
+    private static func joined(_ infos: [[String: String]]) -> [String: String] {
+        guard infos.contains(where: { !$0.isEmpty }) else { return [:] }
+        let keys = Set(infos.flatMap(\.keys))
+        return Dictionary(
+            uniqueKeysWithValues: keys.map { key in
+                (key, joined(infos.map { $0[key] }) ?? "")
+            })
+    }
+}
+
+extension ManagedObjectContext {
+    /// The attribution of a save, with what the context says where the save says nothing.
+    func attribution(
+        _ author: String?, _ note: String?, _ info: [String: String]
+    ) -> Attribution {
+        Attribution(
+            author: author ?? self.author, note: note,
+            info: self.info.merging(info) { _, given in given }, context: name)
     }
 }
 

@@ -45,7 +45,7 @@ extension CoordinatedStores {
 
     private func header(_ attribution: Attribution, at time: Int64?) -> EntryHeader {
         EntryHeader(
-            kind: .save, author: attribution.author, note: attribution.note,
+            kind: .save, author: attribution.author, note: attribution.note, info: attribution.info,
             context: attribution.context, occurredAt: time)
     }
 
@@ -137,6 +137,7 @@ extension CoordinatedStores {
             watched: context.terms.watched(in: store), policy: context.mergePolicy,
             detection: context.conflictGranularity == .row ? .perRow : .perProperty)
         request.conditions = context.terms.conditions(in: store)
+        request.cursor = context.terms.cursor(in: store)?.move
         return request
     }
 
@@ -149,6 +150,7 @@ extension CoordinatedStores {
             var valued = request.request
             valued.userValues = values
             let result = try context.commit(valued, to: store)
+            context.terms.cursor(in: store.number)?.isDone = true
             return (result, result.sequence != nil)
         }
         let hasForeign =

@@ -8,7 +8,7 @@ public import Foundation
 // save names that as a question.
 
 extension ManagedObjectContext {
-    /// Saves as ``save(author:note:at:)`` does, but only if nothing that a request finds has changed since an
+    /// Saves as ``save(author:note:info:at:)`` does, but only if nothing that a request finds has changed since an
     /// entry: no object that it found then or would find now was made, changed or deleted by anybody.
     ///
     /// So two decisions that are right by themselves cannot be wrong together:
@@ -31,13 +31,14 @@ extension ManagedObjectContext {
     ///   - request: What must be unchanged. Of its settings, entity, condition, subentities and stores count.
     ///   - entry: The last entry before the first of everything that the decision rests on was read, such as
     ///     the store's ``PersistentStore/head()`` before the fetch.
-    ///   - author: Who saves, as in ``save(author:note:at:)``.
+    ///   - author: Who saves, as in ``save(author:note:info:at:)``.
     ///   - note: Why.
+    ///   - info: What else to keep with the entry, by key, such as the number of a request.
     ///   - date: When it happened, if not now.
     /// - Returns: The number of the entry; nil when nothing was left to append.
     /// - Throws: ``StoreError`` with code `conditionFailed` and
     ///   ``StoreError/obstacles`` that name the objects and the entries that last changed them; with
-    ///   `noSuchEntry`; what ``save(author:note:at:)`` throws; ``QueryError`` for a condition that looks at
+    ///   `noSuchEntry`; what ``save(author:note:info:at:)`` throws; ``QueryError`` for a condition that looks at
     ///   other objects through relationships, for a request or pending changes of several stores, and in a
     ///   child. Everything is then still pending.
     /// - Complexity: As of the save, and O(*e* + *c* log *n*), *e* the size of the entries since, *c* the
@@ -45,16 +46,18 @@ extension ManagedObjectContext {
     @discardableResult
     public func save<Object>(
         ifUnchanged request: FetchRequest<Object>, since entry: SequenceNumber,
-        author: String? = nil, note: String? = nil, at date: Date? = nil
+        author: String? = nil, note: String? = nil, info: [String: String] = [:],
+        at date: Date? = nil
     ) throws -> SequenceNumber? {
         let (store, query) = try conditionQuery(request)
         let condition = SaveCondition(.unchanged, query, since: entry)
-        return try terms.with((store.number, condition)) {
-            try save(author: author, note: note, at: date)
+        return try terms.with(SaveTerms.JudgedCondition(store: store.number, condition: condition))
+        {
+            try save(author: author, note: note, info: info, at: date)
         }
     }
 
-    /// Saves as ``save(author:note:at:)`` does, but only if a request finds nothing in the store.
+    /// Saves as ``save(author:note:info:at:)`` does, but only if a request finds nothing in the store.
     ///
     /// ```swift
     /// try context.save(ifNone: FetchRequest<Booking>(where: \.room == "Aula" && \.day == day))
@@ -66,21 +69,24 @@ extension ManagedObjectContext {
     ///
     /// - Parameters:
     ///   - request: What there must not be. Of its settings, entity, condition, subentities and stores count.
-    ///   - author: Who saves, as in ``save(author:note:at:)``.
+    ///   - author: Who saves, as in ``save(author:note:info:at:)``.
     ///   - note: Why.
+    ///   - info: What else to keep with the entry, by key, such as the number of a request.
     ///   - date: When it happened, if not now.
     /// - Returns: The number of the entry; nil when nothing was left to append.
-    /// - Throws: As ``save(ifUnchanged:since:author:note:at:)``. Everything is then still pending.
+    /// - Throws: As ``save(ifUnchanged:since:author:note:info:at:)``. Everything is then still pending.
     /// - Complexity: As of the save and of fetching one object.
     @discardableResult
     public func save<Object>(
         ifNone request: FetchRequest<Object>, author: String? = nil, note: String? = nil,
+        info: [String: String] = [:],
         at date: Date? = nil
     ) throws -> SequenceNumber? {
         let (store, query) = try conditionQuery(request)
         let condition = try store.store.condition(noneOf: query)
-        return try terms.with((store.number, condition)) {
-            try save(author: author, note: note, at: date)
+        return try terms.with(SaveTerms.JudgedCondition(store: store.number, condition: condition))
+        {
+            try save(author: author, note: note, info: info, at: date)
         }
     }
 
@@ -114,7 +120,7 @@ extension SaveTerms {
         let others = requests.filter { $0.store.number != judge && !$0.request.changes.isEmpty }
         guard let other = others.first else { return }
         throw QueryError(
-            "The condition of the save is judged by one store, and '\(other.store.name)' would be saved "
-                + "without. Save the changes of each store by themselves.")
+            "The condition or cursor of the save is judged by one store, and '\(other.store.name)' would be "
+                + "saved without. Save the changes of each store by themselves.")
     }
 }

@@ -6,7 +6,7 @@ import DaybookSnapshotStore
 // state, too. So its save is merged with everything after that state.
 
 extension ManagedObjectContext {
-    /// What ``save(author:note:at:)`` would do if it were called now, without saving.
+    /// What ``save(author:note:info:at:)`` would do if it were called now, without saving.
     ///
     /// Looks for collisions with what others have saved since the context read what it changes: in a
     /// speculative context, with everything after its point in the past. The rules of the model are

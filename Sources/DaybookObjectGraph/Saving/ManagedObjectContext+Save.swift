@@ -21,6 +21,7 @@ extension ManagedObjectContext {
     ///   - author: Who saves; the context's ``author`` when nil, and when that is nil as well, the
     ///     authors of what children have saved into the context.
     ///   - note: Why, in words; when nil, the notes of what children have saved into the context.
+    ///   - info: What else to keep with the entry, by key, such as the number of a request.
     ///   - date: When it happened, if not now. The store also keeps its own recording time.
     /// - Returns: The number of the entry, the last one where several stores were saved; nil when
     ///   nothing was left to append, and for a child.
@@ -34,16 +35,17 @@ extension ManagedObjectContext {
     /// - Complexity: O(*k* log *n*), *k* the number of changes, *n* of objects in the store.
     @discardableResult
     public func save(
-        author: String? = nil, note: String? = nil, at date: Date? = nil
+        author: String? = nil, note: String? = nil, info: [String: String] = [:],
+        at date: Date? = nil
     ) throws -> SequenceNumber? {
-        try save(author: author, note: note, occurredAt: date?.microseconds)
+        try save(author: author, note: note, info: info, occurredAt: date?.microseconds)
     }
 
-    /// Saves as ``save(author:note:at:)`` does, with a time in microseconds since 1970: a `Date` that
+    /// Saves as ``save(author:note:info:at:)`` does, with a time in microseconds since 1970: a `Date` that
     /// is centuries away counts in larger steps; the entry says that it undoes `undone`.
     @discardableResult
     package func save(
-        author: String?, note: String?, occurredAt time: Int64?,
+        author: String?, note: String?, info: [String: String], occurredAt time: Int64?,
         undoing undone: ClosedRange<SequenceNumber>? = nil
     ) throws -> SequenceNumber? {
         requireQueue()
@@ -66,7 +68,7 @@ extension ManagedObjectContext {
         emptyReferencesToDeleted()
         try validate()
         guard !journal.isAtBase else { return nil }
-        let attribution = Attribution(author: author ?? self.author, note: note, context: name)
+        let attribution = attribution(author, note, info)
         let items = journal.net
         let summary = ChangeSummary(items.map(\.object))
         let outcome = try terms.with(condition) {

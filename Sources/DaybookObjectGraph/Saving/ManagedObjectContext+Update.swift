@@ -32,16 +32,18 @@ extension ManagedObjectContext {
     ///   - maxAttempts: The largest number of times that the closure runs. Each conflict means that
     ///     another context or program has saved, so where many write the same object at once, many attempts are
     ///     needed.
-    ///   - author: Who saves, as in ``save(author:note:at:)``.
+    ///   - author: Who saves, as in ``save(author:note:info:at:)``.
     ///   - note: Why.
+    ///   - info: What else to keep with the entry, by key, such as the number of a request.
     ///   - body: What to do in the context.
     /// - Returns: The closure's result from the last run, whose changes are saved.
-    /// - Throws: What the closure throws; what ``save(author:note:at:)`` throws, `conflict` or
+    /// - Throws: What the closure throws; what ``save(author:note:info:at:)`` throws, `conflict` or
     ///   `duplicate` after the last attempt; ``StoreError`` with code `pendingChanges` when there are
     ///   changes that were made before, which could not be told from those of the closure.
     /// - Precondition: `maxAttempts` is at least 1, and the call is made on the context's queue.
     public func update<Result>(
         maxAttempts: Int = 10, author: String? = nil, note: String? = nil,
+        info: [String: String] = [:],
         _ body: () throws -> Result
     ) throws -> Result {
         requireQueue()
@@ -61,7 +63,7 @@ extension ManagedObjectContext {
         var attempt = 1
         while true {
             do {
-                return try runOnce(author: author, note: note, body)
+                return try runOnce(author: author, note: note, info: info, body)
             } catch let error as StoreError
                 where error.isOvertaken && attempt < maxAttempts
                 && terms.entryCount == entriesBefore
@@ -76,12 +78,12 @@ extension ManagedObjectContext {
     /// Runs a closure and saves what it has changed. If that fails, drops what has changed since the
     /// last save and keeps what could be undone before.
     private func runOnce<Result>(
-        author: String?, note: String?, _ body: () throws -> Result
+        author: String?, note: String?, info: [String: String], _ body: () throws -> Result
     ) throws -> Result {
         try journal.attempting {
             do {
                 let result = try body()
-                try save(author: author, note: note)
+                try save(author: author, note: note, info: info)
                 return result
             } catch {
                 journal.returnToStart { rollback() }
@@ -95,8 +97,9 @@ extension ManagedObjectContext {
     ///
     /// - Parameters:
     ///   - maxAttempts: The largest number of times that the closure runs.
-    ///   - author: Who saves, as in ``save(author:note:at:)``.
+    ///   - author: Who saves, as in ``save(author:note:info:at:)``.
     ///   - note: Why.
+    ///   - info: What else to keep with the entry, by key, such as the number of a request.
     ///   - isolation: The actor that the caller is on; leave it to the compiler.
     ///   - body: What to do in the context.
     /// - Returns: The closure's result from the last run, whose changes are saved.
@@ -104,11 +107,12 @@ extension ManagedObjectContext {
     /// - Precondition: `maxAttempts` is at least 1.
     public func update<Result: Sendable>(
         maxAttempts: Int = 10, author: String? = nil, note: String? = nil,
+        info: [String: String] = [:],
         isolation: isolated (any Actor)? = #isolation,
         _ body: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
         try await perform(isolation: isolation) { [self] in
-            try update(maxAttempts: maxAttempts, author: author, note: note, body)
+            try update(maxAttempts: maxAttempts, author: author, note: note, info: info, body)
         }
     }
 

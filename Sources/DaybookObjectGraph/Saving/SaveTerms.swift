@@ -9,7 +9,7 @@ import DaybookSnapshotStore
 final class SaveTerms {
     /// Objects that others must not change before the next save.
     private var watched: Set<ManagedObject> = []
-    /// What must hold in a store for the save that is under way.
+    /// What must hold in a store for the save that is under way, and what happens there with it.
     private var condition: JudgedCondition?
     /// Who saved into the context since it was last saved.
     private var attributions = ChildAttributions()
@@ -41,8 +41,14 @@ final class SaveTerms {
 
     // MARK: - Conditions
 
-    /// A condition, and the store that judges it.
-    typealias JudgedCondition = (store: UInt32, condition: SaveCondition)
+    /// What one store judges of a save, in the transaction that writes.
+    struct JudgedCondition {
+        let store: UInt32
+        /// What must hold; nil for nothing.
+        var condition: SaveCondition?
+        /// The cursor that moves with the save; nil for none.
+        var cursor: CursorTask?
+    }
 
     /// Runs a save on a condition that one store judges; for nil on none.
     func with<Result>(
@@ -61,7 +67,13 @@ final class SaveTerms {
 
     /// The conditions of the save that is under way, as far as a store judges them.
     func conditions(in store: UInt32) -> [SaveCondition] {
-        condition.map { $0.store == store ? [$0.condition] : [] } ?? []
+        guard let condition, condition.store == store else { return [] }
+        return condition.condition.map { [$0] } ?? []
+    }
+
+    /// The cursor that moves with the save that is under way, if it is kept in a store.
+    func cursor(in store: UInt32) -> CursorTask? {
+        condition.flatMap { $0.store == store ? $0.cursor : nil }
     }
 
     /// The store that judges the condition of the save that is under way; nil for none.

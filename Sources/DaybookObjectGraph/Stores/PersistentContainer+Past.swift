@@ -76,7 +76,7 @@ extension PersistentContainer {
     /// reaches a store before the context is saved. It has undo and redo, and may have children.
     ///
     /// - To discard what was tried, ``ManagedObjectContext/rollback()``, or let the context go.
-    /// - To keep it, ``ManagedObjectContext/save(author:note:at:)`` merges it forward: the changes start
+    /// - To keep it, ``ManagedObjectContext/save(author:note:info:at:)`` merges it forward: the changes start
     ///   from that point and are merged, property by property and under the context's merge policy,
     ///   with everything that has been saved since. A conflict tells what both started from, what was
     ///   saved since, in which entry, by whom and when, and what this context wants. The context then

@@ -7,7 +7,7 @@ public import DaybookSnapshotStore
 /// several stores, ask the ``PersistentStore`` itself. An object is restored in the store it lived in.
 /// Each of these appends an entry of its own, which contexts merge like any other save.
 extension PersistentContainer {
-    /// Undoes a saved entry; see `PersistentStore.undo(_:policy:author:note:)`.
+    /// Undoes a saved entry; see `PersistentStore.undo(_:policy:author:note:info:)`.
     ///
     /// ```swift
     /// let outcome = try container.undo(entry, policy: .keepLater, author: "ada")
@@ -19,9 +19,9 @@ extension PersistentContainer {
     @discardableResult
     public func undo(
         _ entry: SequenceNumber, policy: UndoPolicy = .refuse, author: String? = nil,
-        note: String? = nil
+        note: String? = nil, info: [String: String] = [:]
     ) throws -> UndoOutcome {
-        try firstStore().undo(entry, policy: policy, author: author, note: note)
+        try firstStore().undo(entry, policy: policy, author: author, note: note, info: info)
     }
 
     /// Undoes entries in a row by one new entry.
@@ -30,9 +30,9 @@ extension PersistentContainer {
     @discardableResult
     public func undo(
         _ entries: ClosedRange<SequenceNumber>, policy: UndoPolicy = .refuse,
-        author: String? = nil, note: String? = nil
+        author: String? = nil, note: String? = nil, info: [String: String] = [:]
     ) throws -> UndoOutcome {
-        try firstStore().undo(entries, policy: policy, author: author, note: note)
+        try firstStore().undo(entries, policy: policy, author: author, note: note, info: info)
     }
 
     /// What undoing entries would do. Nothing is changed.
@@ -44,15 +44,15 @@ extension PersistentContainer {
         try firstStore().previewUndo(of: entries, policy: policy)
     }
 
-    /// Redoes an undone entry; see `PersistentStore.redo(_:policy:author:note:)`.
+    /// Redoes an undone entry; see `PersistentStore.redo(_:policy:author:note:info:)`.
     ///
     /// - Throws: The same errors; ``StoreError`` with code `noSuchStore` when there is no store.
     @discardableResult
     public func redo(
         _ entry: SequenceNumber, policy: UndoPolicy = .refuse, author: String? = nil,
-        note: String? = nil
+        note: String? = nil, info: [String: String] = [:]
     ) throws -> UndoOutcome {
-        try firstStore().redo(entry, policy: policy, author: author, note: note)
+        try firstStore().redo(entry, policy: policy, author: author, note: note, info: info)
     }
 
     /// Redoes entries that were undone together.
@@ -61,9 +61,9 @@ extension PersistentContainer {
     @discardableResult
     public func redo(
         _ entries: ClosedRange<SequenceNumber>, policy: UndoPolicy = .refuse,
-        author: String? = nil, note: String? = nil
+        author: String? = nil, note: String? = nil, info: [String: String] = [:]
     ) throws -> UndoOutcome {
-        try firstStore().redo(entries, policy: policy, author: author, note: note)
+        try firstStore().redo(entries, policy: policy, author: author, note: note, info: info)
     }
 
     /// What redoing undone entries would do. Nothing is changed.
@@ -76,15 +76,16 @@ extension PersistentContainer {
     }
 
     /// Brings a deleted object back, or resets an object to an earlier state; see
-    /// ``PersistentStore/restore(_:at:policy:author:note:)``.
+    /// ``PersistentStore/restore(_:at:policy:author:note:info:)``.
     ///
     /// - Throws: The same errors.
     @discardableResult
     public func restore(
         _ id: ManagedObjectID, at moment: Moment? = nil, policy: UndoPolicy = .refuse,
-        author: String? = nil, note: String? = nil
+        author: String? = nil, note: String? = nil, info: [String: String] = [:]
     ) throws -> UndoOutcome {
-        try store(of: id).restore(id, at: moment, policy: policy, author: author, note: note)
+        try store(of: id).restore(
+            id, at: moment, policy: policy, author: author, note: note, info: info)
     }
 
     /// What restoring an object would do. Nothing is changed.

@@ -21,14 +21,20 @@ public final class PersistentContainer: Sendable {
 
     /// Opens a store for classes, making it when there is none.
     ///
+    /// - Parameters:
+    ///   - url: The file.
+    ///   - model: The classes.
+    ///   - requires: What every entry must say; see ``ManagedObjectModel/requires``.
+    ///   - options: How to open the store.
     /// - Throws: ``ModelError`` when the declarations of the classes do not fit together;
     ///   ``StoreError`` when the file cannot be used, or was written with another model.
     public convenience init(
-        _ url: URL, model: [ManagedObject.Type],
+        _ url: URL, model: [ManagedObject.Type], requires: Set<AttributionRequirement> = [],
         options: PersistentStoreOptions = PersistentStoreOptions()
     ) throws {
         try self.init(
-            url, coordinator: PersistentStoreCoordinator(classes: model), options: options)
+            url, coordinator: PersistentStoreCoordinator(classes: model, requires: requires),
+            options: options)
     }
 
     /// Opens a store for the classes of a plan's last version, making it when there is none. A store of an
@@ -46,7 +52,9 @@ public final class PersistentContainer: Sendable {
         try migrationPlan.check()
         var options = options
         options.migrationPlan = migrationPlan
-        try self.init(url, model: migrationPlan.schemas.last?.models ?? [], options: options)
+        let last = migrationPlan.schemas.last
+        try self.init(
+            url, model: last?.models ?? [], requires: last?.requires ?? [], options: options)
     }
 
     /// Opens a store for a model that was built or read at run time.
@@ -70,8 +78,10 @@ public final class PersistentContainer: Sendable {
     ///
     /// - Throws: ``ModelError`` when the declarations of the classes do not fit together;
     ///   ``StoreError`` with code `unsupportedFileSystem` when the system has no file system in memory.
-    public convenience init(inMemory model: [ManagedObject.Type]) throws {
-        try self.init(inMemory: PersistentStoreCoordinator(classes: model))
+    public convenience init(
+        inMemory model: [ManagedObject.Type], requires: Set<AttributionRequirement> = []
+    ) throws {
+        try self.init(inMemory: PersistentStoreCoordinator(classes: model, requires: requires))
     }
 
     /// Makes a store in memory for a model that was built or read at run time; see
@@ -106,14 +116,16 @@ public final class PersistentContainer: Sendable {
     /// - Parameters:
     ///   - model: The classes.
     ///   - configurations: Some of the classes by the name of a configuration.
+    ///   - requires: What every entry must say; see ``ManagedObjectModel/requires``.
     ///   - descriptions: The stores to load.
     /// - Throws: ``ModelError`` when the declarations of the classes do not fit together.
     public convenience init(
         model: [ManagedObject.Type], configurations: [String: [ManagedObject.Type]] = [:],
-        descriptions: [PersistentStoreDescription]
+        requires: Set<AttributionRequirement> = [], descriptions: [PersistentStoreDescription]
     ) throws {
         self.init(
-            try PersistentStoreCoordinator(classes: model, configurations: configurations),
+            try PersistentStoreCoordinator(
+                classes: model, configurations: configurations, requires: requires),
             descriptions: descriptions)
     }
 

@@ -1,5 +1,6 @@
 import DaybookJournalLog
 import DaybookSnapshotStore
+import Dispatch
 public import Foundation
 import Synchronization
 
@@ -9,14 +10,26 @@ extension Notification.Name {
     /// identifier, its URL and the number of the entry.
     ///
     /// It is posted for every save through the store's coordinator. What another process or coordinator
-    /// has saved is posted once ``PersistentStoreCoordinator/checkForRemoteChanges()`` or a later save
-    /// finds it: several entries then make one notification, with the newest.
+    /// has saved is posted at once where ``PersistentStoreOptions/remoteChanges`` is
+    /// ``RemoteChangeNotice/immediate``. Elsewhere it is posted when
+    /// ``PersistentStoreCoordinator/checkForRemoteChanges()`` or a later save finds it. Several entries may make
+    /// one notification, with the newest.
     public static var persistentStoreRemoteChange: Notification.Name {
         NotificationInterest.remoteChange.markRequested()
         return .remoteChange
     }
 
     fileprivate static let remoteChange = Notification.Name("DaybookPersistentStoreRemoteChange")
+}
+
+/// How a coordinator learns what other processes and coordinators save to a store.
+public enum RemoteChangeNotice: Sendable, Hashable {
+    /// It looks when ``PersistentStoreCoordinator/checkForRemoteChanges()`` is called, and when it saves.
+    case whenChecked
+    /// The operating system wakes it a few milliseconds after each save, and what was saved is announced like a
+    /// save from here: by notification, to contexts that merge automatically, and so to lists and values
+    /// that are observed. It costs those who save nothing.
+    case immediate
 }
 
 extension PersistentStore {
@@ -54,6 +67,26 @@ extension PersistentStore {
             ])
         return true
     }
+
+    /// Where what others have saved is announced, so that observers do not keep the watching of files waiting.
+    private static let announcements = DispatchQueue(label: "daybook.remote-changes")
+
+    /// Announces what others save as soon as they have.
+    func watchOthers() -> StoreWatch {
+        store.watch(.others) { [weak self] in
+            Self.announcements.async { [weak self] in self?.noticeOthers() }
+        }
+    }
+
+    /// Announces what others have saved, if there is something.
+    func noticeOthers() {
+        do {
+            if let coordinator { try coordinator.announceRemoteChanges(of: self) }
+        } catch {
+            // Whoever uses the store next meets the error.
+            return
+        }
+    }
 }
 
 extension PersistentStoreCoordinator {
@@ -61,9 +94,9 @@ extension PersistentStoreCoordinator {
     /// like a save from here: with `persistentStoreRemoteChange`, and to contexts that merge
     /// automatically.
     ///
-    /// Nothing announces what another process saves, so a program that shares a store calls this when it
-    /// has reason to: when its window comes to the front, from a timer, or when it learns that the file
-    /// has changed.
+    /// Where ``PersistentStoreOptions/remoteChanges`` is ``RemoteChangeNotice/immediate``, nobody needs to call
+    /// this. Elsewhere a program that shares a store calls it when it has reason to: when its window comes to the
+    /// front, or before it decides something.
     ///
     /// - Returns: Whether there was news.
     /// - Throws: ``StoreError`` when a store cannot be read; with ``StoreError/Code/replaced`` when its
@@ -73,13 +106,21 @@ extension PersistentStoreCoordinator {
     public func checkForRemoteChanges() throws -> Bool {
         var isNews = false
         for store in persistentStores {
-            try store.store.checkIsInPlace()
-            let head = try store.head()
-            guard store.announce(head) else { continue }
-            isNews = true
-            rows.learn(of: head, in: store.number)
-            store.store.announce(head)
+            if try announceRemoteChanges(of: store) { isNews = true }
         }
         return isNews
+    }
+
+    /// Announces what others have saved to a store.
+    ///
+    /// - Returns: Whether there was news.
+    @discardableResult
+    fileprivate func announceRemoteChanges(of store: PersistentStore) throws -> Bool {
+        try store.store.checkIsInPlace()
+        let head = try store.head()
+        guard store.announce(head) else { return false }
+        rows.learn(of: head, in: store.number)
+        store.store.announce(head)
+        return true
     }
 }

@@ -45,6 +45,7 @@ extension PersistentStore {
     ///   - policy: What happens to what later entries have touched.
     ///   - author: Who undoes it.
     ///   - note: Why.
+    ///   - info: What else to keep with the entry, by key, such as the number of a request.
     /// - Returns: What was done, and what was left out.
     /// - Throws: ``StoreError`` with code `undoBlocked` and every ``UndoObstacle`` when later entries
     ///   touched the same, or nothing is left to undo; with `noSuchEntry`, `readOnly` or
@@ -54,9 +55,9 @@ extension PersistentStore {
     @discardableResult
     public func undo(
         _ entry: SequenceNumber, policy: UndoPolicy = .refuse, author: String? = nil,
-        note: String? = nil
+        note: String? = nil, info: [String: String] = [:]
     ) throws -> UndoOutcome {
-        try undo(entry...entry, policy: policy, author: author, note: note)
+        try undo(entry...entry, policy: policy, author: author, note: note, info: info)
     }
 
     /// Undoes entries in a row by one new entry.
@@ -66,10 +67,10 @@ extension PersistentStore {
     @discardableResult
     public func undo(
         _ entries: ClosedRange<SequenceNumber>, policy: UndoPolicy = .refuse,
-        author: String? = nil, note: String? = nil
+        author: String? = nil, note: String? = nil, info: [String: String] = [:]
     ) throws -> UndoOutcome {
         try carryOut {
-            try store.undoPlan(of: entries, policy: policy, author: author, note: note)
+            try store.undoPlan(of: entries, policy: policy, author: author, note: note, info: info)
         }
     }
 
@@ -93,9 +94,9 @@ extension PersistentStore {
     @discardableResult
     public func redo(
         _ entry: SequenceNumber, policy: UndoPolicy = .refuse, author: String? = nil,
-        note: String? = nil
+        note: String? = nil, info: [String: String] = [:]
     ) throws -> UndoOutcome {
-        try redo(entry...entry, policy: policy, author: author, note: note)
+        try redo(entry...entry, policy: policy, author: author, note: note, info: info)
     }
 
     /// Redoes entries that were undone together.
@@ -105,10 +106,10 @@ extension PersistentStore {
     @discardableResult
     public func redo(
         _ entries: ClosedRange<SequenceNumber>, policy: UndoPolicy = .refuse,
-        author: String? = nil, note: String? = nil
+        author: String? = nil, note: String? = nil, info: [String: String] = [:]
     ) throws -> UndoOutcome {
         try carryOut {
-            try store.redoPlan(of: entries, policy: policy, author: author, note: note)
+            try store.redoPlan(of: entries, policy: policy, author: author, note: note, info: info)
         }
     }
 
@@ -137,6 +138,7 @@ extension PersistentStore {
     ///     unique values that are taken.
     ///   - author: Who restores it.
     ///   - note: Why; when nil, a text that says what was restored.
+    ///   - info: What else to keep with the entry, by key, such as the number of a request.
     /// - Returns: What was done, and what was left out.
     /// - Throws: ``StoreError`` with code `undoBlocked` and every ``UndoObstacle``; with
     ///   `noSuchObject`, `noSuchEntry` or `noSuchStore`. Nothing has changed then.
@@ -145,12 +147,12 @@ extension PersistentStore {
     @discardableResult
     public func restore(
         _ id: ManagedObjectID, at moment: Moment? = nil, policy: UndoPolicy = .refuse,
-        author: String? = nil, note: String? = nil
+        author: String? = nil, note: String? = nil, info: [String: String] = [:]
     ) throws -> UndoOutcome {
         try carryOut {
             try store.restorePlan(
                 of: try ownObject(id), at: try moment.map(sequence), policy: policy,
-                author: author, note: note)
+                author: author, note: note, info: info)
         }
     }
 
@@ -211,7 +213,7 @@ extension PersistentStore {
         return id.object
     }
 
-    private func sequence(of moment: Moment) throws -> SequenceNumber {
+    func sequence(of moment: Moment) throws -> SequenceNumber {
         switch moment {
         case .sequence(let number): number
         case .date(let date): try store.sequence(atTime: date.microseconds)

@@ -27,6 +27,8 @@ public final class PersistentStore: Sendable {
     private let owner = Mutex(StoreOwner())
     private let keptValues = Mutex(KeptValues())
     private let traffic = Mutex(Traffic())
+    /// Tells what others save, where the options ask for it.
+    private let watch = Mutex<StoreWatch?>(nil)
     /// The rows that contexts of the coordinator share.
     private let rows: RowCache
     /// The large data read last.
@@ -64,6 +66,11 @@ public final class PersistentStore: Sendable {
     /// Sets the coordinator that the store was added to.
     func belong(to coordinator: PersistentStoreCoordinator) {
         owner.withLock { $0.coordinator = coordinator }
+        guard options.remoteChanges == .immediate else { return }
+        startAnnouncing(from: headWhenAdded)
+        watch.withLock { $0 = watchOthers() }
+        // What was saved before the watch began.
+        noticeOthers()
     }
 
     /// Whether nothing may be written.
@@ -93,6 +100,8 @@ public final class PersistentStore: Sendable {
 
     /// Closes the file once the last checkpoint is signed.
     func close() throws {
+        // Its end asks for locks of the store.
+        withExtendedLifetime(watch.withLock { $0.take() }) {}
         options.checkpoints?.end(self)
         try store.close()
     }

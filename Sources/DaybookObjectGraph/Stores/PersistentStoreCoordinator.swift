@@ -35,14 +35,17 @@ public final class PersistentStoreCoordinator: Sendable {
     ///   - classes: The classes.
     ///   - configurations: Some of the classes by the name of a configuration; see
     ///     ``ManagedObjectModel/configurations``.
+    ///   - requires: What every entry must say; see ``ManagedObjectModel/requires``.
     /// - Throws: ``ModelError`` when the declarations of the classes do not fit together.
     public init(
-        classes: [ManagedObject.Type], configurations: [String: [ManagedObject.Type]] = [:]
+        classes: [ManagedObject.Type], configurations: [String: [ManagedObject.Type]] = [:],
+        requires: Set<AttributionRequirement> = []
     ) throws {
         numbered = Mutex(
             try GraphModel(
                 classes: classes,
-                configurations: configurations.mapValues { $0.map { $0.entityName } }))
+                configurations: configurations.mapValues { $0.map { $0.entityName } },
+                requires: requires))
     }
 
     /// Makes a coordinator for a model that was built or read at run time.

@@ -40,6 +40,9 @@ public struct PersistentStoreOptions: Sendable, Hashable {
     }
     /// When checkpoints are signed automatically; nil for never.
     public var checkpoints: CheckpointPolicy?
+    /// How the coordinator learns what other processes and coordinators save. By default it looks when it is told
+    /// to, so that nothing is merged at a moment that the program has not chosen.
+    public var remoteChanges = RemoteChangeNotice.whenChecked
     /// How long to wait at most for another process: one that writes, at each save; one that opens the
     /// same store at the same moment; and one that was stopped as it began to read. Nil waits as long as
     /// it takes.
@@ -157,6 +160,9 @@ public struct PersistentStoreDescription: Sendable, Hashable {
     }
     /// When checkpoints are signed automatically; nil for never.
     public var checkpoints: CheckpointPolicy?
+    /// How the coordinator learns what other processes and coordinators save; see
+    /// ``PersistentStoreOptions/remoteChanges``.
+    public var remoteChanges = RemoteChangeNotice.whenChecked
     /// How long to wait at most for another process; see ``PersistentStoreOptions/lockTimeout``.
     public var lockTimeout: Duration? = StoreOptions.Waiting.usual.limit
     /// Whether ``PersistentContainer/loadPersistentStores(completionHandler:)`` returns before the
@@ -189,6 +195,7 @@ public struct PersistentStoreDescription: Sendable, Hashable {
         options.migrationProgress = migrationProgress
         options.migrationPlan = migrationPlan
         options.checkpoints = checkpoints
+        options.remoteChanges = remoteChanges
         options.lockTimeout = lockTimeout
         return options
     }

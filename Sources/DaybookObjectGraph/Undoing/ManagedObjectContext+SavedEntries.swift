@@ -114,7 +114,7 @@ extension ManagedObjectContext {
     /// Only what is saved counts: a pending undo of a later entry does not clear the way. What others
     /// have saved to the same must have been merged, by ``mergeChanges(through:)`` or automatically; so
     /// a speculative context takes back what had been saved up to its point in the past. A container's
-    /// `undo(_:policy:author:note:)` saves at once.
+    /// `undo(_:policy:author:note:info:)` saves at once.
     ///
     /// - Parameters:
     ///   - entry: The entry. Undoing an undo is a redo.

@@ -63,6 +63,8 @@ public struct ModelStep: Sendable, Hashable, CustomStringConvertible {
         case changeDeleteRule
         /// There must be more or fewer objects at the other end.
         case changeCounts
+        /// Entries must say who saves, why, or other information; or need not any more.
+        case changeRequirements
         /// Something changes that has no effect on a store.
         case annotate
         /// A custom stage of a migration plan has rewritten objects.

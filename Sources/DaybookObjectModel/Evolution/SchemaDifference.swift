@@ -41,7 +41,25 @@ struct SchemaDifference {
         if old.model.configurations != new.model.configurations {
             add(.annotate, "", nil, "assign entities to other configurations", isCompatible: true)
         }
+        compareRequirements()
         compareStages()
+    }
+
+    /// Programs with an older model go on writing where the newer one requires more: their saves are
+    /// judged by it. To require less must be asked for, so that a program that does not know of a
+    /// requirement does not end it.
+    private mutating func compareRequirements() {
+        let (before, after) = (old.model.requires, new.model.requires)
+        for requirement in before.subtracting(after).ordered {
+            add(
+                .changeRequirements, "", nil,
+                "no longer require \(requirement.noun) of every entry")
+        }
+        for requirement in after.subtracting(before).ordered {
+            add(
+                .changeRequirements, "", nil, "require \(requirement.noun) of every entry",
+                isCompatible: true)
+        }
     }
 
     /// A custom stage is not compatible: only programs that have it know which values it took

@@ -43,12 +43,25 @@ extension ManagedObjectModel {
             }
             members.append(JSONMember("configurations", .object(lists)))
         }
+        if !requires.isEmpty {
+            members.append(JSONMember("requires", .array(requires.ordered.map(\.json))))
+        }
         let document = JSONValue.object(members)
         return layout == .pretty ? document.prettyText : document.text
     }
 }
 
 // MARK: - Writing
+
+extension AttributionRequirement {
+    fileprivate var json: JSONValue {
+        switch self {
+        case .author: .string("author")
+        case .note: .string("note")
+        case .info(let key): .object([JSONMember("info", .string(key))])
+        }
+    }
+}
 
 extension EntityDescription {
     fileprivate var json: JSONValue {

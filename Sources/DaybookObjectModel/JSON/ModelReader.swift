@@ -3,7 +3,7 @@ struct ModelReader {
     private(set) var problems: [String] = []
 
     mutating func model(_ json: JSONValue) -> ManagedObjectModel {
-        let names = ["entities", "configurations"]
+        let names = ["entities", "configurations", "requires"]
         guard var fields = fields(of: json, at: "model", names: names) else {
             return ManagedObjectModel()
         }
@@ -11,7 +11,34 @@ struct ModelReader {
         let entities = list(fields, "entities", isRequired: true)
         return ManagedObjectModel(
             entities: entities.compactMap { entity($0.value, at: $0.location) },
-            configurations: configurations(fields))
+            configurations: configurations(fields), requires: requirements(fields))
+    }
+
+    private mutating func requirements(_ fields: Fields) -> Set<AttributionRequirement> {
+        var requirements: Set<AttributionRequirement> = []
+        for (location, json) in list(fields, "requires") {
+            guard let requirement = requirement(json, at: location) else { continue }
+            guard requirements.insert(requirement).inserted else {
+                report(location, "\(requirement.noun) is required already.")
+                continue
+            }
+        }
+        return requirements
+    }
+
+    private mutating func requirement(
+        _ json: JSONValue, at location: String
+    ) -> AttributionRequirement? {
+        switch json {
+        case .string("author"): return .author
+        case .string("note"): return .note
+        case .object:
+            guard let fields = fields(of: json, at: location, names: ["info"]) else { return nil }
+            return text(fields, "info", isRequired: true).map { .info($0) }
+        default:
+            report(location, "\"author\", \"note\" or {\"info\": KEY} was expected.")
+            return nil
+        }
     }
 
     private mutating func configurations(_ fields: Fields) -> [String: [String]] {

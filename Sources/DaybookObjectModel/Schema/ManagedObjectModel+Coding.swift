@@ -5,8 +5,8 @@ extension ManagedObjectModel {
         static let plain: UInt8 = 1
         /// A model with optional parts, which flags announce: the uniqueness constraints of several
         /// attributes at the end of each entity, the configurations at the end of all, then the
-        /// annotations of every entity, attribute and relationship, and then the derivation of every
-        /// attribute, in their order.
+        /// annotations of every entity, attribute and relationship, then the derivation of every
+        /// attribute, in their order, and then what every entry is required to say.
         static let extended: UInt8 = 2
     }
 
@@ -19,9 +19,11 @@ extension ManagedObjectModel {
         let isAnnotated = canonical.annotations.contains { !$0.isEmpty }
         let derivations = canonical.entities.flatMap { $0.attributes.map(\.derivation) }
         let isDerived = derivations.contains { $0 != nil }
-        if isConstrained || isConfigured || isAnnotated || isDerived {
+        let isDemanding = !canonical.requires.isEmpty
+        let parts = [isConstrained, isConfigured, isAnnotated, isDerived, isDemanding]
+        if parts.contains(true) {
             writer.append(Form.extended)
-            writer.append(flags: [isConstrained, isConfigured, isAnnotated, isDerived])
+            writer.append(flags: parts)
         } else {
             writer.append(Form.plain)
         }
@@ -43,6 +45,7 @@ extension ManagedObjectModel {
         if isDerived {
             for derivation in derivations { writer.append(optional: derivation?.description) }
         }
+        if isDemanding { writer.append(canonical.requires) }
         return writer.bytes
     }
 
@@ -57,7 +60,7 @@ extension ManagedObjectModel {
         }
         let parts =
             form == Form.extended
-            ? try span.readFlags(4, at: &offset) : [false, false, false, false]
+            ? try span.readFlags(5, at: &offset) : Array(repeating: false, count: 5)
         let (isConstrained, isConfigured, isAnnotated) = (parts[0], parts[1], parts[2])
         var entities: [EntityDescription] = []
         for _ in 0..<(try span.readCount(at: &offset)) {
@@ -79,10 +82,11 @@ extension ManagedObjectModel {
             isConfigured ? try span.readConfigurations(at: &offset) : [:]
         if isAnnotated { try span.readAnnotations(of: &entities, at: &offset) }
         if parts[3] { try span.readDerivations(of: &entities, at: &offset) }
+        let requires = parts[4] ? try span.readRequirements(at: &offset) : []
         guard offset == span.byteCount else {
             throw DecodingFailure(at: offset, expected: "the end of the model")
         }
-        self.init(entities: entities, configurations: configurations)
+        self.init(entities: entities, configurations: configurations, requires: requires)
     }
 }
 
@@ -116,6 +120,20 @@ extension ByteWriter {
             append(name)
             append(variable: UInt64(entities.count))
             for entity in entities { append(entity) }
+        }
+    }
+
+    /// A count, then 0 for an author, 1 for a note, and 2 and the key for information.
+    fileprivate mutating func append(_ requirements: Set<AttributionRequirement>) {
+        append(variable: UInt64(requirements.count))
+        for requirement in requirements.ordered {
+            switch requirement {
+            case .author: append(UInt8(0))
+            case .note: append(UInt8(1))
+            case .info(let key):
+                append(UInt8(2))
+                append(key)
+            }
         }
     }
 
@@ -186,6 +204,26 @@ extension RawSpan {
             configurations[name] = entities
         }
         return configurations
+    }
+
+    fileprivate func readRequirements(
+        at offset: inout Int
+    ) throws(DecodingFailure) -> Set<AttributionRequirement> {
+        let start = offset
+        var requirements: [AttributionRequirement] = []
+        for _ in 0..<(try readCount(at: &offset)) {
+            switch try readByte(at: &offset) {
+            case 0: requirements.append(.author)
+            case 1: requirements.append(.note)
+            case 2: requirements.append(.info(try readText(at: &offset)))
+            default: throw DecodingFailure(at: start, expected: "what entries are to say")
+            }
+        }
+        let distinct = Set(requirements)
+        guard !requirements.isEmpty, distinct.ordered == requirements else {
+            throw DecodingFailure(at: start, expected: "what entries are to say, once and in order")
+        }
+        return distinct
     }
 
     fileprivate func readAnnotations(

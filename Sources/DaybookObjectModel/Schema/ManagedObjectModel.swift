@@ -8,13 +8,18 @@ public struct ManagedObjectModel: Sendable, Hashable {
     /// Names of entities by the name of a configuration. A store that is added to a coordinator under
     /// a configuration holds objects of just these entities; each subentity is named by itself.
     public var configurations: [String: [String]]
+    /// What every entry that changes objects must say: who saves, why, or information by a key. A save
+    /// that does not is refused.
+    public var requires: Set<AttributionRequirement>
 
     /// Makes a model from entities. It is checked when it is compiled or used.
     public init(
-        entities: [EntityDescription] = [], configurations: [String: [String]] = [:]
+        entities: [EntityDescription] = [], configurations: [String: [String]] = [:],
+        requires: Set<AttributionRequirement> = []
     ) {
         self.entities = entities
         self.configurations = configurations
+        self.requires = requires
     }
 
     /// The entities of a configuration; nil when no configuration has that name.

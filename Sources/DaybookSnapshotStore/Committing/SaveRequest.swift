@@ -39,6 +39,9 @@ package struct SaveRequest: Sendable {
     /// written with the entry but are not part of it.
     package var userValues: [String: Value]?
 
+    /// The cursor that moves with this save, even if nothing is left to append; nil for none.
+    package var cursor: CursorMove?
+
     /// Describes a request.
     package init(
         header: EntryHeader = EntryHeader(), changes: [Change] = [],

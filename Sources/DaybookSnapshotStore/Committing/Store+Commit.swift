@@ -17,9 +17,12 @@ extension Store {
     ///   ``StoreError/Code/duplicate`` for changes that cannot be saved; with
     ///   ``StoreError/Code/readOnly``, ``StoreError/Code/closed``, ``StoreError/Code/busy``,
     ///   ``StoreError/Code/full`` or ``StoreError/Code/inputOutput`` for a file that cannot be written;
+    ///   with ``StoreError/Code/attribution`` when the model requires what the header does not say, and
+    ///   ``StoreError/Code/information`` when the header says what an entry cannot keep;
     ///   with ``StoreError/Code/corrupt`` when something that the save has to read is damaged: a row of
     ///   its objects, the last entry, one that a conflict is traced to, or a page. Other entries may be
-    ///   damaged. The store is unchanged then.
+    ///   damaged; with ``StoreError/Code/conditionFailed`` for a condition that does not hold, or a cursor that
+    ///   stands elsewhere. The store is unchanged then.
     /// - Complexity: O(*k* log *n*) page reads and writes, *k* the number of changes. Every 64th
     ///   save also reads the short entries among the 63 before it, to write their times.
     @discardableResult
@@ -35,6 +38,7 @@ extension Store {
         }
         let prepared = try wrapping { try ValidatedSave(request, schema: schema) }
         guard !prepared.changes.isEmpty else {
+            if let cursor = request.cursor { try move(cursor) }
             return SaveResult(sequence: nil, digest: nil, changes: [], conflicts: [])
         }
         let commit = Commit(
@@ -43,7 +47,7 @@ extension Store {
             numbersTaken: numbers.bound, chunks: try chunkTable(for: prepared.changes))
         let outcome = try writing { try commit.run(in: $0) }
         if let block = outcome.block { numbers.add(block) }
-        if let sequence = outcome.result.sequence { feed.publish(sequence) }
+        if let sequence = outcome.result.sequence { publish(sequence) }
         freePages(after: outcome.result.changes)
         return outcome.result
     }
@@ -143,9 +147,11 @@ final class Commit: Sendable {
         try refuseUndo(after: last.head.sequence)
         try ConditionCheck(parts, at: last.head.sequence).check(
             prepared.request.conditions, in: transaction)
+        try prepared.request.cursor?.carryOut(parts.tables.meta, in: transaction)
         var draft = EntryDraft(parts, after: last)
         let fit = try draft.attempt(prepared, in: transaction)
         let settlement = try settled(fit, in: transaction)
+        if !settlement.changes.isEmpty { try requireAttribution() }
         switch (settlement.content, fit) {
         case (.nothing, _): return Outcome(result: settlement.result())
         case (.asSent, .folded): break
@@ -193,6 +199,11 @@ final class Commit: Sendable {
         if let undone = prepared.request.header.undoes?.upperBound, undone > head {
             throw StoreError.noSuchEntry(undone, head: head)
         }
+    }
+
+    /// Refuses an entry that does not say what the model in force requires.
+    private func requireAttribution() throws {
+        try parts.projection.schema.model.requires.check(prepared.request.header)
     }
 
     // MARK: - Settling

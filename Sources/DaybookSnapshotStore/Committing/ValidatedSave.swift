@@ -14,8 +14,10 @@ struct ValidatedSave: Sendable {
     /// Sorts and checks the changes.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntity``, or with
-    ///   ``StoreError/Code/validation`` and every value that does not fit.
+    ///   ``StoreError/Code/validation`` and every value that does not fit; with
+    ///   ``StoreError/Code/information``.
     init(_ request: SaveRequest, schema: Schema) throws {
+        try EntryInfo.check(request.header.info)
         self.request = request
         var changes = request.changes.withDefaults(in: schema)
         changes.sortAsInEntry()

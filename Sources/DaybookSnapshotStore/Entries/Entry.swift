@@ -21,6 +21,8 @@ package struct EntryHeader: Sendable, Hashable {
     package var author: String?
     /// Why, in the author's words.
     package var note: String?
+    /// What else is kept with it, by key: see ``EntryInfo``.
+    package var info: [String: String]
     /// The name of the context that saved.
     package var context: String?
     /// When it happened, in microseconds since 1970, if not when it was recorded.
@@ -33,12 +35,14 @@ package struct EntryHeader: Sendable, Hashable {
     /// Creates an entry.
     package init(
         kind: EntryKind = .save, author: String? = nil, note: String? = nil,
+        info: [String: String] = [:],
         context: String? = nil, occurredAt: Int64? = nil, base: SequenceNumber = .zero,
         undoes: ClosedRange<SequenceNumber>? = nil
     ) {
         self.kind = kind
         self.author = author
         self.note = note
+        self.info = info
         self.context = context
         self.occurredAt = occurredAt
         self.base = base

@@ -6,13 +6,14 @@ internal import DaybookObjectModel
 
 // | field | bytes |
 // |---|---|
-// | form | 1: 1, or 2 where several entries are undone |
+// | form | 1: 1, plus 1 where several entries are undone, plus 2 where there is information |
 // | kind | 1: save 1, batch 2, undo 3, model 4 |
 // | author, note, context | each 0, or 1 and text |
 // | occurred at | 0, or 1 and 8: microseconds since 1970, two's complement |
 // | base | variable length |
 // | undoes | 0 for none, or the sequence number, variable length; the first of several |
-// | undoes through (form 2) | the last of several, variable length |
+// | undoes through (forms 2, 4) | the last of several, variable length |
+// | information (forms 3, 4) | as in `EntryInfo` |
 // | model (kind model) | the version of the model in its canonical form |
 // | changes | count, then each change; by the model that is set, if one is |
 
@@ -22,17 +23,28 @@ struct EntryPayload {
     var version: ModelVersion?
     var changes: [Change] = []
 
-    /// The first byte of an entry. The second form is used only for what the first cannot express,
-    /// so that every entry has one form only.
-    private enum Form {
-        static let single: UInt8 = 1
-        static let range: UInt8 = 2
+    /// The first byte of an entry: which of the optional parts of the header there are. A part is
+    /// there only if it says something, so that every entry has one form only.
+    fileprivate struct Form {
+        /// Whether several entries are undone.
+        let undoesSeveral: Bool
+        /// Whether there is information.
+        let hasInfo: Bool
 
-        static func of(_ header: EntryHeader) -> UInt8 {
-            header.undoes?.isSingle == false ? range : single
+        var byte: UInt8 { 1 + (undoesSeveral ? 1 : 0) + (hasInfo ? 2 : 0) }
+
+        init(of header: EntryHeader) {
+            undoesSeveral = header.undoes?.isSingle == false
+            hasInfo = !header.info.isEmpty
         }
 
-        static let unknown = DecodingFailure(at: 0, expected: "form 1 or 2 of an entry")
+        init(_ byte: UInt8) throws(DecodingFailure) {
+            guard (1...4).contains(byte) else {
+                throw DecodingFailure(at: 0, expected: "form 1 to 4 of an entry")
+            }
+            undoesSeveral = (byte - 1) & 1 != 0
+            hasInfo = (byte - 1) & 2 != 0
+        }
     }
 
     /// The canonical bytes of an entry of changes.
@@ -45,7 +57,6 @@ struct EntryPayload {
     /// A writer with the start of an entry's bytes, to which its changes are to be appended.
     static func writer(_ header: EntryHeader, count: Int) -> ByteWriter {
         var writer = ByteWriter(capacity: 64 + count * 112)
-        writer.append(Form.of(header))
         writer.append(header)
         writer.append(variable: UInt64(count))
         return writer
@@ -56,7 +67,6 @@ struct EntryPayload {
         _ header: EntryHeader, _ version: ModelVersion, _ changes: [Change] = []
     ) -> [UInt8] {
         var writer = ByteWriter(capacity: 2048 + changes.count * 112)
-        writer.append(Form.of(header))
         writer.append(header)
         writer.append(raw: version.canonicalBytes)
         writer.append(variable: UInt64(changes.count))
@@ -88,8 +98,7 @@ struct EntryPayload {
     /// read.
     static func occurredAt(in beginning: RawSpan) throws(DecodingFailure) -> Int64? {
         var offset = 0
-        let form = try beginning.readByte(at: &offset)
-        guard form == Form.single || form == Form.range else { throw Form.unknown }
+        _ = try Form(try beginning.readByte(at: &offset))
         _ = try beginning.readByte(at: &offset)
         // Author, note and context.
         for _ in 0..<3 { try beginning.passOptionalText(at: &offset) }
@@ -99,11 +108,8 @@ struct EntryPayload {
     private static func header(
         of span: RawSpan, at offset: inout Int
     ) throws(DecodingFailure) -> EntryHeader {
-        switch try span.readByte(at: &offset) {
-        case Form.single: return try span.readHeader(at: &offset, undoesSeveral: false)
-        case Form.range: return try span.readHeader(at: &offset, undoesSeveral: true)
-        default: throw Form.unknown
-        }
+        let form = try Form(try span.readByte(at: &offset))
+        return try span.readHeader(at: &offset, form)
     }
 
     /// The bytes of an entry whose changes have not been decoded.
@@ -178,6 +184,8 @@ struct ImpossibleUndo: Error, CustomStringConvertible {
 
 extension ByteWriter {
     fileprivate mutating func append(_ header: EntryHeader) {
+        let form = EntryPayload.Form(of: header)
+        append(form.byte)
         append(header.kind.rawValue)
         append(optional: header.author)
         append(optional: header.note)
@@ -190,9 +198,10 @@ extension ByteWriter {
         }
         append(variable: header.base.rawValue)
         append(variable: header.undoes?.lowerBound.rawValue ?? 0)
-        if let undoes = header.undoes, !undoes.isSingle {
+        if let undoes = header.undoes, form.undoesSeveral {
             append(variable: undoes.upperBound.rawValue)
         }
+        if form.hasInfo { append(info: header.info) }
     }
 }
 
@@ -218,7 +227,7 @@ extension RawSpan {
     }
 
     fileprivate func readHeader(
-        at offset: inout Int, undoesSeveral: Bool
+        at offset: inout Int, _ form: EntryPayload.Form
     ) throws(DecodingFailure) -> EntryHeader {
         let start = offset
         guard let kind = EntryKind(rawValue: try readByte(at: &offset)) else {
@@ -230,18 +239,21 @@ extension RawSpan {
         header.context = try readOptionalText(at: &offset)
         header.occurredAt = try readOptionalTime(at: &offset)
         header.base = SequenceNumber(rawValue: try readVariable(at: &offset))
-        let undoesStart = offset
+        header.undoes = try readUndone(at: &offset, areSeveral: form.undoesSeveral)
+        if form.hasInfo { header.info = try readInfo(at: &offset) }
+        return header
+    }
+
+    private func readUndone(
+        at offset: inout Int, areSeveral: Bool
+    ) throws(DecodingFailure) -> ClosedRange<SequenceNumber>? {
+        let start = offset
         let first = SequenceNumber(rawValue: try readVariable(at: &offset))
-        guard undoesSeveral else {
-            header.undoes = first == .zero ? nil : first...first
-            return header
-        }
+        guard areSeveral else { return first == .zero ? nil : first...first }
         let last = SequenceNumber(rawValue: try readVariable(at: &offset))
         guard first > .zero, first < last else {
-            throw DecodingFailure(
-                at: undoesStart, expected: "the first and last of several entries")
+            throw DecodingFailure(at: start, expected: "the first and last of several entries")
         }
-        header.undoes = first...last
-        return header
+        return first...last
     }
 }

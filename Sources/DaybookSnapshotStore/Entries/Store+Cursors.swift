@@ -18,6 +18,50 @@ package struct StoreCursor: Sendable, Hashable {
     package let sequence: SequenceNumber
     /// The digest of that entry, which shows whether the journal is still the same.
     package let digest: Digest
+
+    /// A cursor at a place.
+    package init(name: String, at place: JournalPlace) {
+        self.init(name: name, sequence: place.sequence, digest: place.digest)
+    }
+
+    fileprivate init(name: String, sequence: SequenceNumber, digest: Digest) {
+        self.name = name
+        self.sequence = sequence
+        self.digest = digest
+    }
+
+    /// Where it stands.
+    package var place: JournalPlace { JournalPlace(sequence, digest) }
+}
+
+/// The move of a cursor by a reader who knows where it stood.
+package struct CursorMove: Sendable, Hashable {
+    /// The name.
+    package let name: String
+    /// Where the reader has read it; nil when there was none of that name.
+    package let origin: StoreCursor?
+    /// Where it is to stand; nil to forget it.
+    package let target: StoreCursor?
+
+    /// Describes a move.
+    package init(of name: String, from origin: StoreCursor?, to target: StoreCursor?) {
+        self.name = name
+        self.origin = origin
+        self.target = target
+    }
+
+    /// Moves the cursor, unless it stands elsewhere.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/conditionFailed``; nothing is written then.
+    func carryOut(_ meta: Table, in transaction: borrowing WriteTransaction) throws {
+        var cursors = try StoreMetadata.cursors(meta, in: transaction)
+        let current = cursors.first { $0.name == name }
+        guard current == origin else { throw StoreError.cursorMoved(self, now: current) }
+        guard target != origin else { return }
+        cursors.removeAll { $0.name == name }
+        if let target { cursors.append(target) }
+        try StoreMetadata.setCursors(cursors, meta, in: transaction)
+    }
 }
 
 extension Store {
@@ -34,10 +78,17 @@ extension Store {
     ///   longer the one that was read: the store is a different one, or was restored to an earlier
     ///   state.
     package func position(ofCursor name: String) throws -> SequenceNumber? {
+        try cursor(named: name)?.sequence
+    }
+
+    /// A cursor; nil when there is none of that name.
+    ///
+    /// - Throws: As ``position(ofCursor:)``.
+    package func cursor(named name: String) throws -> StoreCursor? {
         try reading { transaction in
             let cursors = try StoreMetadata.cursors(parts.tables.meta, in: transaction)
             guard let cursor = cursors.first(where: { $0.name == name }) else { return nil }
-            guard cursor.sequence > .zero else { return .zero }
+            guard cursor.sequence > .zero else { return cursor }
             let entry = try parts.journal.entry(at: cursor.sequence, in: transaction)
             guard let entry else {
                 let head = try parts.journal.head(in: transaction)
@@ -47,8 +98,16 @@ extension Store {
             guard entry.digest == cursor.digest else {
                 throw StoreError.cursorLost(cursor, "which was a different entry then")
             }
-            return cursor.sequence
+            return cursor
         }
+    }
+
+    /// Moves a cursor that stands where its reader knows it to.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/conditionFailed`` when it stands elsewhere; with
+    ///   ``StoreError/Code/readOnly``. It stays where it is then.
+    package func move(_ move: CursorMove) throws {
+        try writing { [meta = parts.tables.meta] in try move.carryOut(meta, in: $0) }
     }
 
     /// Records how far a reader has come.
@@ -77,6 +136,17 @@ extension Store {
 }
 
 extension StoreError {
+    fileprivate static func cursorMoved(_ move: CursorMove, now: StoreCursor?) -> StoreError {
+        func place(_ cursor: StoreCursor?) -> String {
+            cursor.map { "after entry \($0.sequence)" } ?? "nowhere"
+        }
+        return StoreError(
+            .conditionFailed,
+            "Nothing was saved: the cursor '\(move.name)' was read \(place(move.origin)) and stands "
+                + "\(place(now)) by now. Another reader uses the same name; give each a name of its own, or "
+                + "read the cursor again.")
+    }
+
     fileprivate static func cursorLost(_ cursor: StoreCursor, _ reason: String) -> StoreError {
         StoreError(
             .generation,

@@ -58,7 +58,8 @@ extension Store {
     ) throws {
         var next = max(first, SequenceNumber(1))
         while next <= last {
-            let batch = try batch(from: next, through: last)
+            let batch = try batch(
+                from: next, through: last, bytes: StoreLayout.walkedBytesLimit)
             guard let reached = batch.last?.sequence else { return }
             for entry in batch {
                 if try body(entry) == .stop { return }
@@ -67,8 +68,15 @@ extension Store {
         }
     }
 
+    /// Entries in order, each one checked, until they have so many bytes together.
+    func page(
+        from first: SequenceNumber, through last: SequenceNumber, bytes: Int
+    ) throws -> [Entry] {
+        try batch(from: first, through: last, bytes: bytes).map(Entry.init)
+    }
+
     private func batch(
-        from first: SequenceNumber, through last: SequenceNumber
+        from first: SequenceNumber, through last: SequenceNumber, bytes: Int
     ) throws -> [JournalEntry] {
         try reading { transaction in
             var batch: [JournalEntry] = []
@@ -76,7 +84,7 @@ extension Store {
             try parts.journal.entries(from: first, through: last, in: transaction) { entry in
                 batch.append(entry)
                 size += entry.payload.count
-                return size < StoreLayout.walkedBytesLimit ? .proceed : .stop
+                return size < bytes ? .proceed : .stop
             }
             return batch
         }

@@ -10,6 +10,7 @@ struct ModelMigration {
     private let path: String
     private let author: String?
     private let note: String?
+    private let info: [String: String]
     private let work: LongWork
     private let origin: ManagedObjectModel?
 
@@ -19,10 +20,11 @@ struct ModelMigration {
     ///   - path: The store.
     ///   - author: The author of the entry.
     ///   - note: Its note.
+    ///   - info: What else to keep with the entry, by key, such as the number of a request.
     ///   - origin: The only model to start from, as a version keeps it; nil for any.
     init(
         to model: ManagedObjectModel, options: StoreOptions, path: String, author: String? = nil,
-        note: String? = nil, from origin: ManagedObjectModel? = nil
+        note: String? = nil, info: [String: String] = [:], from origin: ManagedObjectModel? = nil
     ) {
         self.origin = origin
         self.model = model
@@ -31,6 +33,7 @@ struct ModelMigration {
         self.path = path
         self.author = author
         self.note = note
+        self.info = info
         work = LongWork(options.work)
     }
 
@@ -135,7 +138,7 @@ struct ModelMigration {
         let plan = try plan(parts, after: last, preparation, in: transaction)
         guard plan.version != before else { return plan.outcome() }
         let header = EntryHeader(
-            kind: .model, author: author, note: note, base: last.head.sequence)
+            kind: .model, author: author, note: note, info: info, base: last.head.sequence)
         let deferred = options.deferredIndexes(
             of: Schema(plan.version), since: parts.projection.schema)
         let entry = try ModelEntry(
@@ -256,6 +259,7 @@ struct ModelEntry {
         to parts: StoreParts, after state: LastCommitState, clock: () -> Int64,
         in transaction: borrowing WriteTransaction
     ) throws -> JournalEntry {
+        try EntryInfo.check(header.info)
         // Before the model changes again, every index is complete.
         var last = try parts.completeIndexes(after: state, in: transaction)
         if !deferred.isEmpty {
@@ -307,7 +311,7 @@ extension ModelStep {
     /// Whether the step has no effect on what is stored.
     fileprivate var isSilent: Bool {
         switch kind {
-        case .changeDefault, .changeConfidential, .annotate: true
+        case .changeDefault, .changeConfidential, .changeRequirements, .annotate: true
         default: false
         }
     }

@@ -252,7 +252,7 @@ extension Store {
     /// - Complexity: O(*e*) page reads, *e* the size of the entries since, and O(*n*), *n* the number of
     ///   objects, where relationships come back or the model before demands more.
     func modelUndoPlan(
-        of entry: Entry, author: String?, note: String?, context: String?
+        of entry: Entry, author: String?, note: String?, info: [String: String], context: String?
     ) throws -> UndoPlan {
         let history = try modelHistory()
         return try reading { transaction in
@@ -260,7 +260,7 @@ extension Store {
             let head = try inForce.parts.journal.head(in: transaction)
             var reversal = try ModelReversal(of: entry, in: history, inForce.parts)
             let header = EntryHeader(
-                kind: .model, author: author, note: note, context: context, base: head,
+                kind: .model, author: author, note: note, info: info, context: context, base: head,
                 undoes: entry.sequence...entry.sequence)
             return try reversal.plan(
                 header,
@@ -297,7 +297,7 @@ extension Store {
                 sequence: entry.sequence, digest: entry.digest, changes: request.changes,
                 conflicts: [])
         }
-        if let sequence = result.sequence { feed.publish(sequence) }
+        if let sequence = result.sequence { publish(sequence) }
         return result.shown(by: schema)
     }
 }

@@ -28,6 +28,7 @@ extension Store {
     ///     allowed, and ``StoreOptions/matching`` which names have changed.
     ///   - author: The author of the entry.
     ///   - note: Its note.
+    ///   - info: What else to keep with the entry, by key, such as the number of a request.
     ///   - isDry: Whether the store stays as it is.
     /// - Returns: The steps, and the entry.
     /// - Throws: ``StoreError`` as ``open(at:model:options:)`` does: with
@@ -39,12 +40,13 @@ extension Store {
     ///   conversion and whatever is tightened.
     package static func migrate(
         at path: String, to model: ManagedObjectModel, options: StoreOptions = StoreOptions(),
-        author: String? = nil, note: String? = nil, isDry: Bool = false
+        author: String? = nil, note: String? = nil, info: [String: String] = [:],
+        isDry: Bool = false
     ) throws -> MigrationOutcome {
         let store = try open(at: path, options: options)
         defer { store.closeQuietly() }
         let migration = ModelMigration(
-            to: model, options: options, path: path, author: author, note: note)
+            to: model, options: options, path: path, author: author, note: note, info: info)
         guard !isDry, !options.isReadOnly else {
             var outcome = try store.reading { transaction in
                 try migration.preview(store.models.inForce(in: transaction), in: transaction)

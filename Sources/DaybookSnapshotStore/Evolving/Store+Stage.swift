@@ -25,16 +25,16 @@ extension Store {
     /// Migrates to a model by the steps that can be inferred, from one model only.
     ///
     /// - Returns: The steps, and the entry.
-    /// - Throws: As ``migrate(at:to:options:author:note:isDry:)``; with ``StoreError/Code/conflict`` when
+    /// - Throws: As ``migrate(at:to:options:author:note:info:isDry:)``; with ``StoreError/Code/conflict`` when
     ///   another program has set another model meanwhile.
     package func migrate(
         from origin: ManagedObjectModel, to model: ManagedObjectModel, author: String?,
-        note: String?
+        note: String?, info: [String: String]
     ) throws -> MigrationOutcome {
         var options = options
         options.migration = .automatic
         let migration = ModelMigration(
-            to: model, options: options, path: path, author: author, note: note,
+            to: model, options: options, path: path, author: author, note: note, info: info,
             from: origin.versioned)
         let parts = parts
         let preparation = try reading { try migration.prepare(parts, in: $0) }
@@ -88,7 +88,7 @@ extension Store {
                 prepared, models: models, parts: parts, clock: options.clock, verifies: false,
                 takesNumbers: false, chunks: chunks), prepared.request.header, chunks)
         let result = try writing { try migration.run(in: $0) }
-        if let sequence = result.sequence { feed.publish(sequence) }
+        if let sequence = result.sequence { publish(sequence) }
         return result
     }
 }

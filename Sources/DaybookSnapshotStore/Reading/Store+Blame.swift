@@ -13,6 +13,8 @@ package struct BlameRecord: Sendable {
     package let author: String?
     /// Why, in the author's words.
     package let note: String?
+    /// What else was kept with the entry, by key.
+    package let info: [String: String]
     /// When that entry happened, in microseconds since 1970: as its author stated, or else when it
     /// was recorded.
     package let time: Int64
@@ -152,6 +154,7 @@ private struct Blaming: ~Copyable {
             : try self.content(of: property, at: sequence.previous)
         return BlameRecord(
             property: property, sequence: sequence, author: heading.author, note: heading.note,
+            info: heading.info,
             time: heading.time, isInsert: isInsert, value: content.value, previous: before.value,
             members: content.members, previousMembers: before.members,
             returning: try returning.map {
@@ -310,6 +313,8 @@ package struct EntryHeading: Sendable, Hashable {
     package let author: String?
     /// Why, in the author's words.
     package let note: String?
+    /// What else was kept with the entry, by key.
+    package let info: [String: String]
     /// When it happened, in microseconds since 1970.
     package let time: Int64
     /// The entries that it undoes.
@@ -326,7 +331,7 @@ extension StoreParts {
         guard let entry = try journal.entry(at: sequence, in: transaction) else { return nil }
         let header = try EntryPayload.header(of: entry)
         return EntryHeading(
-            author: header.author, note: header.note,
+            author: header.author, note: header.note, info: header.info,
             time: header.occurredAt ?? entry.recordedAt, undoes: header.undoes)
     }
 }

@@ -12,7 +12,7 @@ extension Store {
     ///   - other: The store whose entries are loaded. Its model is the one by which the new store is
     ///     read, also before the entry that sets it.
     /// - Returns: The store.
-    /// - Throws: ``StoreError`` as ``create(at:model:author:note:options:)`` does; with
+    /// - Throws: ``StoreError`` as ``create(at:model:author:note:info:options:)`` does; with
     ///   ``StoreError/Code/digestMismatch`` when the entry is not the first of a store, or does not
     ///   reproduce its digest. No store is left behind then.
     package static func create(
@@ -54,7 +54,7 @@ extension Store {
             }
             return result
         }
-        feed.publish(entry.sequence)
+        publish(entry.sequence)
         return result
     }
 }

@@ -19,37 +19,41 @@ extension Store {
     ///   inconsistent. No file is left behind then.
     package static func create(
         at path: String, model: ManagedObjectModel, author: String? = nil, note: String? = nil,
+        info: [String: String] = [:],
         options: StoreOptions = StoreOptions()
     ) throws -> Store {
         let version = try wrapping(path) { try ModelVersion(first: model.persistent) }
-        return try create(at: path, version: version, author: author, note: note, options: options)
+        return try create(
+            at: path, version: version, author: author, note: note, info: info, options: options)
     }
 
     /// Creates a store whose model has the numbers that it has elsewhere, so that both can be used
     /// together.
     ///
-    /// - Throws: As ``create(at:model:author:note:options:)``.
+    /// - Throws: As ``create(at:model:author:note:info:options:)``.
     package static func create(
         at path: String, version: ModelVersion, author: String? = nil, note: String? = nil,
+        info: [String: String] = [:],
         options: StoreOptions = StoreOptions()
     ) throws -> Store {
         try create(
             at: path, version: version, options: options,
-            EntryHeader(kind: .model, author: author, note: note), copying: nil)
+            EntryHeader(kind: .model, author: author, note: note, info: info), copying: nil)
     }
 
-    /// Creates a store as ``create(at:model:author:note:options:)`` does, without opening it.
+    /// Creates a store as ``create(at:model:author:note:info:options:)`` does, without opening it.
     ///
     /// - Returns: The digest of its first entry.
-    /// - Throws: As ``create(at:model:author:note:options:)``.
+    /// - Throws: As ``create(at:model:author:note:info:options:)``.
     package static func make(
         at path: String, model: ManagedObjectModel, author: String? = nil, note: String? = nil,
+        info: [String: String] = [:],
         options: StoreOptions = StoreOptions()
     ) throws -> Digest {
         let version = try wrapping(path) { try ModelVersion(first: model.persistent) }
         return try make(
             at: path, version: version, options: options,
-            EntryHeader(kind: .model, author: author, note: note), copying: nil)
+            EntryHeader(kind: .model, author: author, note: note, info: info), copying: nil)
     }
 
     /// Creates a store whose first entry has the header, and equals the given entry byte for byte,
@@ -101,6 +105,7 @@ extension Store {
         _ parts: StoreParts, _ metadata: StoreMetadata, _ header: EntryHeader,
         copying first: Entry?, in transaction: borrowing WriteTransaction
     ) throws -> Digest {
+        try EntryInfo.check(header.info)
         try metadata.write(parts.tables.meta, in: transaction)
         let entry = try parts.append(
             parts.projection.schema.version, header: header,

@@ -34,6 +34,7 @@ package final class Store: Sendable {
     let stage: ModelStage?
     let numbers = ObjectNumbers()
     let feed = CommitFeed()
+    let news = StoreNews()
     let pastIndexes = PastIndexes()
     private let environment: Mutex<Environment?>
 
@@ -66,6 +67,7 @@ package final class Store: Sendable {
     /// Closing twice is fine; every other call on a closed store throws ``StoreError/Code/closed``.
     package func close() throws {
         guard let environment = environment.withLock({ $0.take() }) else { return }
+        defer { news.tellEverybody() }
         guard !options.isReadOnly, let unused = numbers.removeLast() else { return }
         do {
             try wrapping {
@@ -146,7 +148,13 @@ package final class Store: Sendable {
 
     /// Calls the listeners about an entry that another process has saved.
     package func announce(_ sequence: SequenceNumber) {
+        publish(sequence)
+    }
+
+    /// Calls all who listen about an entry.
+    func publish(_ sequence: SequenceNumber) {
         feed.publish(sequence)
+        news.tell(of: sequence)
     }
 
     // MARK: - The file
@@ -179,6 +187,13 @@ package final class Store: Sendable {
     /// The result of a write, set on the thread that writes.
     private final class Outcome<R: Sendable>: Sendable {
         let value = Mutex<R?>(nil)
+    }
+
+    /// Calls `look` whenever somebody may have written to the file.
+    ///
+    /// - Returns: What ends it when it is released; nil when nobody else can write.
+    func watchFile(_ look: @escaping @Sendable () -> Void) -> FileWatch? {
+        environment.withLock { $0 }?.watch(look)
     }
 
     func openEnvironment() throws -> Environment {

@@ -68,7 +68,7 @@ public struct StoreError: Error, Sendable {
             case unsupportedFileSystem, inputOutput, generation, unsettled
             case noSuchStore, noSuchConfiguration, assignment, crossStoreRelationship, coordinator
             case tagName, noSuchTag, replaced, pendingChanges, unreadableValue, modelSuperseded
-            case cancelled, noSuchData, conditionFailed
+            case cancelled, noSuchData, conditionFailed, attribution, information
         }
 
         private let wrapped: Wrapped
@@ -118,6 +118,10 @@ public struct StoreError: Error, Sendable {
         public static let conflict = Code(.conflict)
         /// What a conditional save depends on has changed.
         public static let conditionFailed = Code(.conditionFailed)
+        /// The model requires an author, a note or information that the save does not give.
+        public static let attribution = Code(.attribution)
+        /// What is to be kept with an entry has a key that is not allowed, or is too long or too much.
+        public static let information = Code(.information)
         /// A value does not fit the model.
         public static let validation = Code(.validation)
         /// Another object has a value that must be unique.

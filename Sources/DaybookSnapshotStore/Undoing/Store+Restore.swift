@@ -17,7 +17,8 @@ extension Store {
     ///   - policy: What to do with what no longer fits: a reference whose object is gone, one that
     ///     now leads elsewhere, a unique value that is taken.
     ///   - author: Who restores it.
-    ///   - note: Why; by default what was restored.
+    ///   - note: Why; by default what was restored, unless the model requires a note.
+    ///   - info: What else to keep with the entry, by key, such as the number of a request.
     ///   - context: The name of the context that restores it.
     /// - Returns: The plan. Its entry is an undo of the delete when it takes back all of it.
     /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchObject`` when there was no such object
@@ -27,9 +28,11 @@ extension Store {
     ///   number of changes.
     package func restorePlan(
         of object: ObjectID, at sequence: SequenceNumber? = nil, policy: UndoPolicy = .refuse,
-        author: String? = nil, note: String? = nil, context: String? = nil
+        author: String? = nil, note: String? = nil, info: [String: String] = [:],
+        context: String? = nil
     ) throws -> UndoPlan {
         let name = schema.name(of: object)
+        let header = EntryHeader(author: author, note: note, info: info, context: context)
         if let sequence, sequence > .zero { _ = try entry(sequence) }
         let deletion = try read { try $0.deletion(of: object) }
         let entry = try deletion.map { try self.entry($0) }
@@ -47,18 +50,18 @@ extension Store {
                 }
                 try planner.setBack(object, to: sequence, in: transaction)
                 return try plan(
-                    planner, of: object, at: sequence, nil, author, note, context, in: transaction)
+                    planner, of: object, at: sequence, nil, header, in: transaction)
             }
             try planner.bringBack(
                 object, deletedBy: entry, at: sequence ?? entry.sequence.previous, in: transaction)
             return try plan(
-                planner, of: object, at: sequence, entry, author, note, context, in: transaction)
+                planner, of: object, at: sequence, entry, header, in: transaction)
         }
     }
 
     private func plan(
         _ planner: RestorePlanner, of object: ObjectID, at sequence: SequenceNumber?,
-        _ deletion: Entry?, _ author: String?, _ note: String?, _ context: String?,
+        _ deletion: Entry?, _ header: EntryHeader,
         in transaction: borrowing ReadTransaction
     ) throws -> UndoPlan {
         var planner = planner
@@ -69,10 +72,14 @@ extension Store {
         }
         let name = schema.name(of: object)
         let asOf = sequence.map { " as of entry \($0)" } ?? ""
-        let header = EntryHeader(
-            kind: undoes == nil ? .save : .undo, author: author,
-            note: note ?? "Restored \(name)\(asOf)", context: context,
-            base: try parts.journal.head(in: transaction), undoes: undoes)
+        var header = header
+        header.kind = undoes == nil ? .save : .undo
+        // Where a note is demanded, it is to be somebody's own.
+        if header.note == nil, !schema.model.requires.contains(.note) {
+            header.note = "Restored \(name)\(asOf)"
+        }
+        header.base = try parts.journal.head(in: transaction)
+        header.undoes = undoes
         return UndoPlan(
             request: SaveRequest(header: header, changes: changes),
             obstacles: planner.plan.obstacles,

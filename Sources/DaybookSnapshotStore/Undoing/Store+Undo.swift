@@ -17,6 +17,7 @@ extension Store {
     ///   - policy: What to do with what later entries have touched.
     ///   - author: Who undoes it.
     ///   - note: Why.
+    ///   - info: What else to keep with the entry, by key, such as the number of a request.
     ///   - context: The name of the context that undoes it.
     ///   - ignored: Later entries that are about to be undone and so count as no obstacle. The
     ///     request then only shows whether the undo is legal.
@@ -28,13 +29,15 @@ extension Store {
     ///   their objects.
     package func undoPlan(
         of range: ClosedRange<SequenceNumber>, policy: UndoPolicy = .refuse,
-        author: String? = nil, note: String? = nil, context: String? = nil,
+        author: String? = nil, note: String? = nil, info: [String: String] = [:],
+        context: String? = nil,
         ignoring ignored: Set<SequenceNumber> = []
     ) throws -> UndoPlan {
         if range.isSingle {
             let undone = try entry(range.lowerBound)
             if undone.version != nil {
-                return try modelUndoPlan(of: undone, author: author, note: note, context: context)
+                return try modelUndoPlan(
+                    of: undone, author: author, note: note, info: info, context: context)
             }
         }
         let net = try netChanges(of: range)
@@ -43,7 +46,7 @@ extension Store {
             try planner.takeBack(net, in: transaction)
             let changes = try planner.plan.changes(in: transaction)
             let header = EntryHeader(
-                kind: .undo, author: author, note: note, context: context,
+                kind: .undo, author: author, note: note, info: info, context: context,
                 base: try parts.journal.head(in: transaction), undoes: range)
             return UndoPlan(
                 request: SaveRequest(header: header, changes: changes),
@@ -54,25 +57,29 @@ extension Store {
     }
 
     /// The request that takes a run of entries back; see
-    /// ``undoPlan(of:policy:author:note:context:ignoring:)``.
+    /// ``undoPlan(of:policy:author:note:info:context:ignoring:)``.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/undoBlocked`` and one line for each property,
     ///   object or reference that a later entry has touched; with ``StoreError/Code/noSuchEntry``.
     package func undoRequest(
         of range: ClosedRange<SequenceNumber>, policy: UndoPolicy = .refuse,
-        author: String? = nil, note: String? = nil, context: String? = nil
+        author: String? = nil, note: String? = nil, info: [String: String] = [:],
+        context: String? = nil
     ) throws -> SaveRequest {
-        try undoPlan(of: range, policy: policy, author: author, note: note, context: context)
-            .permitted()
+        try undoPlan(
+            of: range, policy: policy, author: author, note: note, info: info, context: context
+        )
+        .permitted()
     }
 
     /// The request that takes one entry back.
     package func undoRequest(
         of sequence: SequenceNumber, policy: UndoPolicy = .refuse, author: String? = nil,
-        note: String? = nil, context: String? = nil
+        note: String? = nil, info: [String: String] = [:], context: String? = nil
     ) throws -> SaveRequest {
         try undoRequest(
-            of: sequence...sequence, policy: policy, author: author, note: note, context: context)
+            of: sequence...sequence, policy: policy, author: author, note: note, info: info,
+            context: context)
     }
 
     /// The plan to redo an undone run of entries: the undo of the entry that undid it.
@@ -82,15 +89,17 @@ extension Store {
     ///   - policy: What to do with what later entries have touched.
     ///   - author: Who redoes it.
     ///   - note: Why.
+    ///   - info: What else to keep with the entry, by key, such as the number of a request.
     ///   - context: The name of the context that redoes it.
     /// - Returns: The plan.
     /// - Throws: ``StoreError`` with ``StoreError/Code/undoBlocked`` when the entries are not undone,
     ///   or not by one entry; with ``StoreError/Code/noSuchEntry``.
-    /// - Complexity: As ``undoPlan(of:policy:author:note:context:ignoring:)``, and O(*e*) page reads,
+    /// - Complexity: As ``undoPlan(of:policy:author:note:info:context:ignoring:)``, and O(*e*) page reads,
     ///   *e* the size of all entries after the run.
     package func redoPlan(
         of range: ClosedRange<SequenceNumber>, policy: UndoPolicy = .refuse,
-        author: String? = nil, note: String? = nil, context: String? = nil
+        author: String? = nil, note: String? = nil, info: [String: String] = [:],
+        context: String? = nil
     ) throws -> UndoPlan {
         guard let undo = try standingUndo(of: range) else {
             let wider = try standingUndos(after: range.upperBound).first {
@@ -107,7 +116,8 @@ extension Store {
                 "\(range.sentenceStart) \(verb) not undone, so \(it) cannot be redone.")
         }
         return try undoPlan(
-            of: undo...undo, policy: policy, author: author, note: note, context: context)
+            of: undo...undo, policy: policy, author: author, note: note, info: info,
+            context: context)
     }
 
     /// The net changes of a run of entries, in the order of an entry and without causes.

@@ -77,6 +77,26 @@ import Testing
         #expect(try filesLeft().filter { !$0.hasSuffix("-lock") }.count == 1)
     }
 
+    @Test func `a store whose model requires attribution comes back`() throws {
+        var model = AtlasStory.model
+        model.requires = [.author, .info("request")]
+        let source = try TemporaryStore(model)
+        let union = try source.store.newObject("Union")
+        try source.store.commit(
+            SaveRequest(
+                header: EntryHeader(author: "Ada", info: ["request": "7"]),
+                changes: [source.store.insert(union, ["name": .string("Pair")])]))
+        let lines = try Exporting.lines(of: source.store)
+
+        try load(lines)
+
+        let loaded = try Store.open(at: path)
+        #expect(try Exporting.lines(of: loaded) == lines)
+        #expect(throws: StoreError.self) {
+            try loaded.commit(SaveRequest(changes: [try loaded.delete(union)]))
+        }
+    }
+
     // MARK: - Bad input
 
     @Test func `a changed value is a mismatch at its line and leaves nothing`() throws {
@@ -219,6 +239,26 @@ import Testing
             (
                 #"{"sequence":2,"tiem":"2024-01-01T00:00:00Z"}"#,
                 "line 2: tiem: is not known here; did you mean 'time'?"
+            ),
+            (
+                #"{"sequence":2,"time":"2024-01-01T00:00:00Z","info":{"request":7}}"#,
+                "line 2: info.request: text was expected, not the number 7."
+            ),
+            (
+                #"{"sequence":2,"time":"2024-01-01T00:00:00Z","info":[]}"#,
+                "line 2: info: an object was expected"
+            ),
+            (
+                #"{"sequence":2,"time":"2024-01-01T00:00:00Z","info":{}}"#,
+                "line 2: info: an entry without information leaves it out."
+            ),
+            (
+                #"{"sequence":2,"time":"2024-01-01T00:00:00Z","info":{"a=b":""}}"#,
+                #"information cannot have the key "a=b""#
+            ),
+            (
+                #"{"sequence":2,"time":"2024-01-01T00:00:00Z","info":{"a":"","a":""}}"#,
+                "line 2: "
             ),
             (
                 #"{"sequence":"2"}"#,

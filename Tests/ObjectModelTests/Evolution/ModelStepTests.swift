@@ -246,11 +246,15 @@ import Testing
         let tried = Set(
             (Self.entityCases + Self.attributeCases + Self.relationshipCases).map(\.kind))
 
-        // The inverse takes two relationships, a move two entities, a custom stage no other model, and a
-        // derivation values to derive from: they have tests of their own.
+        // The inverse takes two relationships, a move two entities, a custom stage no other model, a
+        // derivation values to derive from, and requirements are of the whole model: they have tests of
+        // their own.
         #expect(
             Set(ModelStep.Kind.allCases).subtracting(tried)
-                == [.changeInverse, .moveProperty, .customStage, .changeDerivation])
+                == [
+                    .changeInverse, .moveProperty, .customStage, .changeDerivation,
+                    .changeRequirements,
+                ])
     }
 
     @Test func `a custom stage is a step of its own, and so is taking it back`() throws {
@@ -266,6 +270,25 @@ import Testing
         #expect(backwards.map(\.description) == ["take back the custom stage 'One to Two'"])
         #expect((steps + backwards).allSatisfy { !$0.isCompatible })
         #expect(Schema(back).steps(from: Schema(before)).isEmpty)
+    }
+
+    @Test func `requiring more is compatible, and requiring less must be asked for`() throws {
+        var before = model(entity("A"))
+        before.requires = [.author, .info("device")]
+        var after = before
+        after.requires = [.author, .note, .info("request")]
+        let version = try ModelVersion(first: before)
+
+        let steps = Schema(try version.evolved(to: after, in: 2)).steps(from: Schema(version))
+
+        #expect(
+            steps.map(\.description) == [
+                "no longer require the information \"device\" of every entry",
+                "require a note of every entry",
+                "require the information \"request\" of every entry",
+            ])
+        #expect(steps.map(\.isCompatible) == [false, true, true])
+        #expect(steps.allSatisfy { $0.kind == .changeRequirements })
     }
 
     @Test func `another inverse is told at both ends`() throws {

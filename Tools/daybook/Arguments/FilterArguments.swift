@@ -19,8 +19,12 @@ struct FilterArguments: Sendable {
     private let note = RepeatedOption(
         "--grep", "TEXT", .text, "Only entries whose note contains this text.")
 
+    private let info = RepeatedOption(
+        "--info", "KEY[=VALUE]", ValueParser<InfoCondition>.infoCondition,
+        "Only entries with information by this key.")
+
     /// The declarations, for the list of a command.
-    var all: [any Argument] { [entity, object, property, author, operation, text, note] }
+    var all: [any Argument] { [entity, object, property, author, operation, text, note, info] }
 
     /// The requested filter, over the whole journal.
     func filter(_ arguments: ParsedArguments) -> AuditFilter {
@@ -32,6 +36,12 @@ struct FilterArguments: Sendable {
         filter.operations = Set(arguments[operation])
         filter.texts = Set(arguments[text])
         filter.notes = Set(arguments[note])
+        let conditions = Dictionary(grouping: arguments[info], by: \.key)
+        // A key alone is met by any value.
+        filter.info = conditions.mapValues { conditions in
+            let values = conditions.compactMap(\.value)
+            return values.count == conditions.count ? Set(values) : []
+        }
         return filter
     }
 }

@@ -23,6 +23,9 @@ struct EntryDiagnosis {
                 return try missingValue() ?? brokenRule(error) ?? denial(error, line)
             case .duplicate: return try duplicate() ?? refusal(error, line)
             case .conflict: return refusal(error, line)
+            case .attribution, .information:
+                return LineProblem(
+                    reasons(error, withMessage: true).joined(separator: " "), line: line)
             default: return error
             }
         } catch {

@@ -1,4 +1,5 @@
 import DaybookObjectModel
+import DaybookSnapshotStore
 
 /// One input line of `record`, with its form checked but not yet its names and values.
 enum Operation {
@@ -17,10 +18,12 @@ enum Operation {
         case ref(String, entity: String?)
     }
 
-    /// Author, note and time of a save.
+    /// Author, note, information and time of a save.
     struct SaveNotes {
         var author: String?
         var note: String?
+        /// Texts by key.
+        var info: [String: String] = [:]
         /// Microseconds since 1970.
         var time: Int64?
     }
@@ -139,12 +142,35 @@ extension Operation.SaveNotes {
     fileprivate init(_ fields: inout OperationFields) throws {
         author = try fields.takeText("author")
         note = try fields.takeText("note")
+        info = try Self.info(try fields.takeObject("info") ?? [])
         guard let text = try fields.takeText("time") else { return }
         do {
             time = try DateText.microseconds(text)
         } catch {
             throw LineProblem("'time' is wrong: \(error)")
         }
+    }
+}
+
+extension Operation.SaveNotes {
+    private static func info(_ members: [JSONMember]) throws -> [String: String] {
+        var info: [String: String] = [:]
+        for member in members {
+            let key = DisplayText.escaped(member.name)
+            guard case .string(let text) = member.value else {
+                throw LineProblem(
+                    "'info.\(key)' is wrong: text was expected, not \(member.value.noun).")
+            }
+            guard info.updateValue(text, forKey: member.name) == nil else {
+                throw LineProblem("'info' has '\(key)' twice.")
+            }
+        }
+        do {
+            try EntryInfo.check(info)
+        } catch {
+            throw LineProblem("'info' is wrong: \(error.message)")
+        }
+        return info
     }
 }
 

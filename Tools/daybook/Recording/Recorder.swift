@@ -28,6 +28,7 @@ final class Recorder {
     private let container: PersistentContainer
     private let author: String?
     private let note: String?
+    private let info: [String: String]
     /// The folder of the files that values may name; nil when they may not.
     let files: String?
     private var refs: [String: NamedObject] = [:]
@@ -42,9 +43,13 @@ final class Recorder {
     ///   - path: The file.
     ///   - author: The author of saves that name none.
     ///   - note: The note of saves that have none.
+    ///   - info: Information on saves that have none by the same key.
     ///   - files: The folder of the files that values may name; nil when they may not.
     /// - Throws: ``StoreError`` when the store cannot be used.
-    init(path: String, author: String?, note: String?, files: String? = nil) throws {
+    init(
+        path: String, author: String?, note: String?, info: [String: String] = [:],
+        files: String? = nil
+    ) throws {
         let model = try Store.open(at: path).schema.model
         container = try PersistentContainer(
             URL(fileURLWithPath: path), managedObjectModel: model)
@@ -56,6 +61,7 @@ final class Recorder {
         context.undoManager = nil
         self.author = author
         self.note = note
+        self.info = info
         self.files = files
         matcher = ObjectMatcher(context: context, store: store)
     }
@@ -146,6 +152,7 @@ final class Recorder {
         do {
             sequence = try context.save(
                 author: notes.author ?? author, note: notes.note ?? note,
+                info: info.merging(notes.info) { _, own in own },
                 occurredAt: notes.time, undoing: undone)
         } catch let error as StoreError {
             throw EntryDiagnosis(self).problem(error, savedInLine: line)

@@ -23,6 +23,7 @@ struct ImportCommand: Command {
         "--author", short: "-a", "A", .text, "The author, if the input names none.")
     private let note = Option(
         "--note", "N", .text, "The note, if the input has none.")
+    private let info = InfoArguments("Information on entries, besides what the input has.")
     private let isDry = Flag(
         "--dry-run", short: "-n",
         "Import into a temporary copy; the store stays as it is."
@@ -55,7 +56,8 @@ struct ImportCommand: Command {
 
                 A step of the source becomes one entry: all of it or none of it. A bad line
                 stops the import; its number and the mistake are reported. Entries made before
-                it stay, the open one is dropped. Time, author and note of the input are kept.
+                it stay, the open one is dropped. Time, author, note and information
+                of the input are kept.
 
                 The old values of a line must equal those in the store. The events of a stream
                 must come in order (lsn, file and pos, commit_lsn, scn, else the time). The
@@ -88,7 +90,8 @@ struct ImportCommand: Command {
                 has no old values, so a value stands in the last transaction that set it. See
                 'Moving from Core Data' in the documentation.
                 """,
-            arguments: [store, file, form, author, note, isDry] + streams.all + tables.all
+            arguments: [store, file, form, author, note, info.argument, isDry] + streams.all
+                + tables.all
                 + coreData.all,
             examples: [
                 .init(
@@ -176,7 +179,8 @@ struct ImportCommand: Command {
         let options = try streams.options(arguments)
         let input = try InputFile(arguments[file])
         let recorder = try Recorder(
-            path: path, author: arguments[author], note: arguments[note])
+            path: path, author: arguments[author], note: arguments[note],
+            info: info.info(arguments))
         try StreamImport(form: form, options: options, console: console)
             .run(input.lines, into: recorder, report)
         return .success
@@ -190,6 +194,7 @@ struct ImportCommand: Command {
         var options = try tables.options(arguments)
         options.author = arguments[author]
         options.note = arguments[note]
+        options.info = try info.info(arguments)
         let input = try InputFile(arguments[file])
         var table = try TableImport(
             into: Store.open(at: path), options, report, console)
@@ -209,6 +214,7 @@ struct ImportCommand: Command {
         options.ignoresUnknown = streams.skipsUnknown(arguments)
         options.author = arguments[author]
         options.note = arguments[note]
+        options.info = try info.info(arguments)
         try CoreDataImport(options: options, console: console)
             .run(from: source, to: path, model, report)
         return .success

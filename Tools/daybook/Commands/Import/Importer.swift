@@ -121,7 +121,8 @@ final class Importer {
         // What was overruled here is not what the entries there have changed and taken back.
         let undone = options.ignoresBefore ? nil : origin.undoes.flatMap(madeTogether)
         let entry = try recorder.save(
-            Operation.SaveNotes(author: origin.author, note: origin.note, time: origin.time),
+            Operation.SaveNotes(
+                author: origin.author, note: origin.note, info: origin.info, time: origin.time),
             undoing: undone, line: last.line)
         if let source = origin.sequence { made[source] = entry?.sequence }
         return entry

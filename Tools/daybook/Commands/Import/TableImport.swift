@@ -16,6 +16,7 @@ struct TableImport {
         var skipsRefused = false
         var author: String?
         var note: String?
+        var info: [String: String] = [:]
     }
 
     private let store: Store
@@ -109,7 +110,8 @@ struct TableImport {
         let scope: RowBatch.Scope =
             options.skipsRefused ? .rest : tally.isOpenEntrySpoiled ? .nothing : .whole
         let header = EntryHeader(
-            kind: .batch, author: options.author, note: options.note, context: "import",
+            kind: .batch, author: options.author, note: options.note, info: options.info,
+            context: "import",
             base: try store.head())
         if let (result, count) = try batch.save(header, scope), let sequence = result.sequence,
             let digest = result.digest

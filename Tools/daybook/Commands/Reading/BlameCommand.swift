@@ -123,7 +123,7 @@ extension JSONWriter {
         string(object)
         name("property")
         string(blame.property.name)
-        append(blame.sequence, blame.time, blame.author, blame.note)
+        append(blame.sequence, blame.time, blame.author, blame.note, blame.info)
         name("value")
         append(blame.value, blame.members, of: blame.property, in: schema)
         if !blame.isInsert {
@@ -134,13 +134,15 @@ extension JSONWriter {
         name("broughtBackBy")
         self.object { writer in
             let heading = returning.heading
-            writer.append(returning.sequence, heading.time, heading.author, heading.note)
+            writer.append(
+                returning.sequence, heading.time, heading.author, heading.note, heading.info)
         }
     }
 
     /// Writes the entry with its time, author and note.
     private mutating func append(
-        _ sequence: SequenceNumber, _ time: Int64, _ author: String?, _ note: String?
+        _ sequence: SequenceNumber, _ time: Int64, _ author: String?, _ note: String?,
+        _ info: [String: String]
     ) {
         name("sequence")
         integer(sequence.rawValue)
@@ -151,6 +153,7 @@ extension JSONWriter {
             self.name(name)
             string(text)
         }
+        append(info: info)
     }
 
     private mutating func append(

@@ -69,6 +69,9 @@ struct HistoryCommand: Command {
             let act = console.palette(text.verb(change.operation), text.style(change.operation))
             try console.print(text.heading(of: record) + "  " + act + text.reason(of: change))
             try console.printLines(EntryText.lines(of: record.note, indentation: "    "))
+            if let info = EntryInfo.text(record.info) {
+                try console.print("    " + console.palette(info, .faint))
+            }
             if let undoes = record.undoes {
                 try console.print("    undoes \(undoes.entryName)")
             }

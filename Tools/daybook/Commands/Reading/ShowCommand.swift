@@ -90,6 +90,13 @@ struct ShowCommand: Command {
         for rest in note.dropFirst() {
             try console.print(rest.isEmpty ? "" : String(repeating: " ", count: 12) + rest)
         }
+        for (key, text) in EntryInfo.ordered(header.info) {
+            let lines = EntryText.lines(of: text, indentation: "")
+            try line("info", "\(DisplayText.escaped(key))=\(lines.first ?? "")")
+            for rest in lines.dropFirst() {
+                try console.print(rest.isEmpty ? "" : String(repeating: " ", count: 12) + rest)
+            }
+        }
         try line("context", header.context.map { DisplayText.escaped($0) })
         if header.kind == .batch { try line("made by", "a batch") }
         try line("undoes", header.undoes?.entryName)

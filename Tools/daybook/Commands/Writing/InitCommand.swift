@@ -13,6 +13,7 @@ struct InitCommand: Command {
         "--model", short: "-m", "FILE", .path, "The model, as JSON; '-' reads standard input.")
     private let author = Option("--author", short: "-a", "A", .text, "The author of entry 1.")
     private let note = Option("--note", "N", .text, "The note of entry 1.")
+    private let info = InfoArguments("Information to keep with entry 1.")
 
     var declaration: CommandDeclaration {
         CommandDeclaration(
@@ -34,7 +35,7 @@ struct InitCommand: Command {
                 the same store at the same time, one of them succeeds. The store gets its name
                 when it is complete and on the disk.
                 """,
-            arguments: [store, model, author, note],
+            arguments: [store, model, author, note, info.argument],
             examples: [.init("daybook init iso.daybook --model iso.json", "Create a store")],
             endings: [
                 .init(.success, "The store is there."),
@@ -51,7 +52,8 @@ struct InitCommand: Command {
         }
         let description = try ModelText(arguments[model]).read(console)
         let digest = try Store.make(
-            at: path, model: description, author: arguments[author], note: arguments[note])
+            at: path, model: description, author: arguments[author], note: arguments[note],
+            info: info.info(arguments))
         let entities =
             description.entities.count == 1
             ? "1 entity" : "\(description.entities.count) entities"

@@ -17,6 +17,7 @@ struct MigrateCommand: Command {
         "--dry-run", short: "-n", "Show the steps without taking them.")
     private let author = Option("--author", short: "-a", "A", .text, "The author of the entry.")
     private let note = Option("--note", "N", .text, "The note of the entry.")
+    private let info = InfoArguments()
 
     var declaration: CommandDeclaration {
         CommandDeclaration(
@@ -37,7 +38,7 @@ struct MigrateCommand: Command {
                 Programs with the older model can still read, and can still write unless a step is
                 marked as one after which they can no longer save.
                 """,
-            arguments: [store, model, renames, defersIndexes, isDry, author, note],
+            arguments: [store, model, renames, defersIndexes, isDry, author, note, info.argument],
             examples: [
                 .init("daybook migrate iso.daybook --model new.json --dry-run", "See the steps"),
                 .init(
@@ -66,7 +67,7 @@ struct MigrateCommand: Command {
         }
         let outcome = try Store.migrate(
             at: arguments[store], to: description, options: options, author: arguments[author],
-            note: arguments[note], isDry: arguments[isDry])
+            note: arguments[note], info: info.info(arguments), isDry: arguments[isDry])
         progress.withLock { $0.finish() }
         try show(outcome, arguments[store], isDry: arguments[isDry], console)
         return arguments[isDry] && !outcome.steps.isEmpty ? .finding : .success

@@ -8,6 +8,7 @@ struct RecordCommand: Command {
         "--author", short: "-a", "A", .text, "The author of saves that name none.")
     private let note = Option(
         "--note", "N", .text, "The note of saves that have none.")
+    private let info = InfoArguments("Information on saves that have none by that key.")
     private let files = Option(
         "--files", "FOLDER", .path,
         "The folder of the files that values name; without it, no file is read."
@@ -22,13 +23,15 @@ struct RecordCommand: Command {
                   {"op":"insert","entity":"Town","values":{"country":{"ref":"fr"}}}
                   {"op":"update","object":"Country/17","values":{"name":"Czechia"}}
                   {"op":"delete","entity":"Country","match":{"alpha2":"AN"}}
-                  {"op":"save","author":"A","note":"N","time":"2011-12-15T00:00:00Z"}
+                  {"op":"save","author":"A","note":"N","time":"2011-12-15T00:00:00Z",
+                   "info":{"request":"77"}}
 
                 The lines up to a save, or to the end of the input, become one entry: all of it or
                 none of it. 'ref' names an object within the input; 'match' must find exactly one
                 object; a relationship is {"ref":...}, {"match":{...}}, {"object":"Country/17"}
                 or null; a to-many relationship is a list of them. 'time' is when it happened;
-                the store also keeps its own recording time.
+                the store also keeps its own recording time. 'info' holds any other texts to
+                keep with the entry, by key.
 
                 Data are base64 text, or with --files {"file":"dawn.jpg"}: the bytes of that file
                 in the folder, of any length. Few of them are in memory at a time.
@@ -37,7 +40,7 @@ struct RecordCommand: Command {
                 saved before it stay, the open one is dropped. With --output jsonl a line
                 acknowledges each entry once it is durable, and not before.
                 """,
-            arguments: [store, author, note, files],
+            arguments: [store, author, note, info.argument, files],
             examples: [
                 .init(
                     "daybook record iso.daybook --author registry < changes.jsonl", "Record a file"),
@@ -61,7 +64,7 @@ struct RecordCommand: Command {
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let recorder = try Recorder(
             path: arguments[store], author: arguments[author], note: arguments[note],
-            files: arguments[files])
+            info: info.info(arguments), files: arguments[files])
         let report = RecordingReport(
             console, deed: "Recorded", nothing: "Nothing was recorded.")
         let progress = console.progress("Recording line")

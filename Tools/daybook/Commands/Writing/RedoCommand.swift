@@ -13,6 +13,7 @@ struct RedoCommand: Command {
         "--dry-run", short: "-n", "Show the changes without making them.")
     private let author = Option("--author", short: "-a", "A", .text, "Who redoes it.")
     private let note = Option("--note", "N", .text, "Why it is redone.")
+    private let info = InfoArguments()
 
     var declaration: CommandDeclaration {
         CommandDeclaration(
@@ -22,7 +23,7 @@ struct RedoCommand: Command {
                 entry has touched the same properties, or as --on-conflict says. Entries that
                 were undone together are redone together.
                 """,
-            arguments: [store, entries, choice, isDry, author, note],
+            arguments: [store, entries, choice, isDry, author, note, info.argument],
             examples: [.init("daybook redo iso.daybook 7", "Redo entry 7")],
             endings: [
                 .init(.success), .init(.usage, "Wrong usage, or there is no such entry."),
@@ -37,7 +38,7 @@ struct RedoCommand: Command {
         let choice = arguments[choice] ?? .refuse
         let plan = try store.redoPlan(
             of: range, policy: choice.policy, author: arguments[author],
-            note: arguments[note])
+            note: arguments[note], info: info.info(arguments))
         let claim = plan.request.header.undoes.map { "takes \($0.entryName) back" } ?? ""
         try PlannedEntry(plan, choice, claim: claim, isDry: arguments[isDry])
             .carryOut(in: store, console)

@@ -16,6 +16,7 @@ struct RestoreCommand: Command {
     private let author = Option("--author", short: "-a", "A", .text, "Who restores it.")
     private let note = Option(
         "--note", "N", .text, "Why it is restored; by default the object's name.")
+    private let info = InfoArguments()
 
     var declaration: CommandDeclaration {
         CommandDeclaration(
@@ -31,7 +32,7 @@ struct RestoreCommand: Command {
                 keep-later they are left out; with overwrite references are taken back
                 nevertheless.
                 """,
-            arguments: [store, object, moment, choice, isDry, author, note],
+            arguments: [store, object, moment, choice, isDry, author, note, info.argument],
             examples: [
                 .init("daybook restore iso.daybook Country/17", "Bring a deleted country back"),
                 .init(
@@ -56,7 +57,7 @@ struct RestoreCommand: Command {
         do {
             plan = try store.restorePlan(
                 of: restored, at: sequence, policy: choice.policy, author: arguments[author],
-                note: arguments[note])
+                note: arguments[note], info: info.info(arguments))
         } catch let error as StoreError where error.code == .undoBlocked && sequence == nil {
             let refusal = ToolError(error)
             throw ToolError(

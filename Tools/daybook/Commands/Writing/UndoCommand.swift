@@ -13,6 +13,7 @@ struct UndoCommand: Command {
         "--dry-run", short: "-n", "Show the changes without making them.")
     private let author = Option("--author", short: "-a", "A", .text, "Who undoes it.")
     private let note = Option("--note", "N", .text, "Why it is undone.")
+    private let info = InfoArguments()
 
     var declaration: CommandDeclaration {
         CommandDeclaration(
@@ -29,7 +30,7 @@ struct UndoCommand: Command {
                 the later ones, as long as every reference still leads to an object and every
                 unique value occurs once. Omissions are reported.
                 """,
-            arguments: [store, entries, choice, isDry, author, note],
+            arguments: [store, entries, choice, isDry, author, note, info.argument],
             examples: [
                 .init("daybook undo iso.daybook 7 --dry-run", "See what undoing entry 7 would do"),
                 .init(
@@ -52,7 +53,7 @@ struct UndoCommand: Command {
         let choice = arguments[choice] ?? .refuse
         let plan = try store.undoPlan(
             of: range, policy: choice.policy, author: arguments[author],
-            note: arguments[note])
+            note: arguments[note], info: info.info(arguments))
         let entry = PlannedEntry(
             plan, choice, claim: "takes \(range.entryName) back", isDry: arguments[isDry])
         try entry.carryOut(in: store, console)

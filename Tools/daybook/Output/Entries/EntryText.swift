@@ -28,6 +28,7 @@ struct EntryText {
     func summary(of record: AuditRecord) -> [String] {
         var lines = [heading(of: record)]
         lines += Self.lines(of: record.note, indentation: "    ")
+        if let info = EntryInfo.text(record.info) { lines.append("    " + palette(info, .faint)) }
         if let undoes = record.undoes { lines.append("    undoes \(undoes.entryName)") }
         lines.append("    " + palette(Self.count(of: record), .faint))
         return lines

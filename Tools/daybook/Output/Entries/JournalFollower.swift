@@ -46,7 +46,7 @@ struct JournalFollower {
         after reached: inout SequenceNumber, _ body: (AuditRecord) throws -> Void,
         end: (SequenceNumber) throws -> Void
     ) throws {
-        let watch = FileWatch(store.path)
+        let saves = try SaveWait(for: store)
         while true {
             try store.checkIsInPlace()
             let head = try store.head()
@@ -55,8 +55,8 @@ struct JournalFollower {
                 try end(reached)
             }
             if Interruption.isThere { return }
-            switch watch.wait() {
-            case .written: continue
+            switch saves.wait() {
+            case .saved: continue
             case .interrupted: return
             case .outputClosed: throw OutputClosed()
             }

@@ -1,0 +1,207 @@
+// The room of following: a program that takes entries one after the other, as they are saved, whoever saves
+// them, and keeps its place. It only reads entries; cursors move in the room of saving and here.
+
+import DaybookObjectModel
+import DaybookSnapshotStore
+import DaybookStopping
+public import Foundation
+
+/// A selection of entries and of their changes, for a program that follows a store.
+///
+/// ```swift
+/// let raises = EntryFilter.all.of(Employee.self).changing(\Employee.salary).notBy("payroll")
+/// ```
+///
+/// All conditions must hold; of several authors, entities, objects or properties one must match. An entry of
+/// which no change is wanted is left out, and the others come with the wanted changes alone. A new filter
+/// selects everything.
+public struct EntryFilter: Sendable {
+    /// Entries of these authors.
+    public var authors: Set<String> = []
+    /// Entries of anybody but these authors; entries without an author are wanted.
+    public var excludedAuthors: Set<String> = []
+    /// Entries saved by contexts with these names.
+    public var contextNames: Set<String> = []
+    /// Entries whose note contains one of these texts, case-sensitively.
+    public var notes: Set<String> = []
+    /// Entries with information by each of these keys: one of the texts, or any text if none is given.
+    public var info: [String: Set<String>] = [:]
+    /// Changes of objects of these entities or of entities that inherit from them.
+    public var entityNames: Set<String> = []
+    /// Changes of these objects.
+    public var objectIDs: Set<ManagedObjectID> = []
+    /// Inserts, updates or deletes.
+    public var kinds: Set<ObjectChangeKind> = []
+    /// Entries that happened then or later, by the author's time or else the recording time; nil for no limit.
+    public var since: Date?
+    /// Entries that happened then or before; nil for no limit.
+    public var until: Date?
+    /// Changes of these properties, of any entity that has one of that name.
+    public var propertyNames: Set<String> = []
+    private var keyPaths: [(entity: String, path: ModelKeyPath)] = []
+
+    /// A filter that selects everything.
+    public init() {}
+
+    /// The filter that selects everything, to be narrowed.
+    public static var all: EntryFilter { EntryFilter() }
+
+    // MARK: - Narrowing
+
+    /// Only entries of these authors.
+    public func by(_ authors: String...) -> EntryFilter {
+        with { $0.authors.formUnion(authors) }
+    }
+
+    /// No entries of these authors: such as a program's own, which it would otherwise get as well.
+    public func notBy(_ authors: String...) -> EntryFilter {
+        with { $0.excludedAuthors.formUnion(authors) }
+    }
+
+    /// Only entries whose note contains one of these texts.
+    public func noting(_ texts: String...) -> EntryFilter {
+        with { $0.notes.formUnion(texts) }
+    }
+
+    /// Only entries with information by a key: one of these texts, or any text if none is given.
+    public func having(_ key: String, _ texts: String...) -> EntryFilter {
+        with { $0.info[key, default: []].formUnion(texts) }
+    }
+
+    /// Only changes of objects of these classes or of their subclasses.
+    public func of(_ types: ManagedObject.Type...) -> EntryFilter {
+        with { $0.entityNames.formUnion(types.map { $0.entityName }) }
+    }
+
+    /// Only changes of these objects.
+    public func of(_ objects: ManagedObjectID...) -> EntryFilter {
+        with { $0.objectIDs.formUnion(objects) }
+    }
+
+    /// Only changes of a property. An insert and a delete change every property that has a value.
+    ///
+    /// - Precondition: The key path leads to one property; it is checked when a store is followed.
+    public func changing<Object: ManagedObject>(
+        _ keyPath: PartialKeyPath<Object>
+    ) -> EntryFilter {
+        with { $0.keyPaths.append((Object.entityName, ModelKeyPath(keyPath: keyPath))) }
+    }
+
+    /// Only changes of properties of these names.
+    public func changing(_ names: String...) -> EntryFilter {
+        with { $0.propertyNames.formUnion(names) }
+    }
+
+    private func with(_ narrow: (inout EntryFilter) -> Void) -> EntryFilter {
+        var filter = self
+        narrow(&filter)
+        return filter
+    }
+
+    /// The filter with numbers instead of names.
+    ///
+    /// - Throws: ``StoreError`` with code `noSuchEntity` for what the model does not have.
+    func resolved(
+        in store: PersistentStore, _ model: GraphModel
+    ) throws -> ResolvedEntryFilter {
+        let schema = model.schema
+        var changes = ChangeSelection()
+        for name in entityNames {
+            guard let entity = schema.entity(named: name) else {
+                throw StoreError.noSuchEntity(name)
+            }
+            changes.entities.formUnion(entity.family)
+        }
+        for name in propertyNames {
+            let numbers = schema.entities.flatMap(\.properties).filter { $0.name == name }
+                .map(\.number)
+            guard !numbers.isEmpty else {
+                throw StoreError(.noSuchEntity, "The model has no property '\(name)'.")
+            }
+            changes.properties.formUnion(numbers)
+        }
+        for (name, path) in keyPaths {
+            guard let entity = model.entity(named: name) else {
+                throw StoreError.noSuchEntity(name)
+            }
+            let property = entity.property(at: path.keyPath)
+            guard let property else { stop("The key path must lead to one property.") }
+            changes.properties.insert(property.number)
+        }
+        // An object of another store is none of this one's.
+        changes.objects =
+            objectIDs.isEmpty
+            ? nil : Set(objectIDs.filter { $0.storeIdentifier == store.identifier }.map(\.object))
+        return ResolvedEntryFilter(filter: self, changes: changes)
+    }
+}
+
+extension GraphEntity {
+    /// The property that a key path from an object of the class leads to; nil when it leads to none, or on.
+    func property(at keyPath: AnyKeyPath) -> SchemaProperty? {
+        let names = path(of: keyPath)[...]
+        guard !names.isEmpty, let (property, count) = schema.property(at: names),
+            count == names.count
+        else { return nil }
+        return property
+    }
+}
+
+/// A filter ready for the entries of one store.
+struct ResolvedEntryFilter: Sendable {
+    fileprivate let filter: EntryFilter
+    fileprivate let changes: ChangeSelection
+    private let earliest: Int64
+    private let latest: Int64
+
+    fileprivate init(filter: EntryFilter, changes: ChangeSelection) {
+        self.filter = filter
+        self.changes = changes
+        earliest = filter.since?.nearestMicrosecond ?? .min
+        latest = filter.until?.nearestMicrosecond ?? .max
+    }
+
+    /// The changes of an entry that are wanted, in the layout of the program's model; nil when the entry is not.
+    func selected(of entry: Entry, in schema: Schema) -> [Change]? {
+        guard admits(entry.header), earliest <= entry.time, entry.time <= latest else {
+            return nil
+        }
+        let shown = entry.changes.compactMap { $0.shown(by: schema) }
+        guard changes.isSelective || !filter.kinds.isEmpty else { return shown }
+        let wanted = shown.filter {
+            (filter.kinds.isEmpty || filter.kinds.contains($0.objectChangeKind))
+                && changes.includes($0, of: schema.entity($0.object.entity))
+        }
+        return wanted.isEmpty ? nil : wanted
+    }
+
+    private func admits(_ header: EntryHeader) -> Bool {
+        if !filter.authors.isEmpty {
+            guard let author = header.author, filter.authors.contains(author) else { return false }
+        }
+        if let author = header.author, filter.excludedAuthors.contains(author) { return false }
+        if !filter.contextNames.isEmpty {
+            guard let name = header.context, filter.contextNames.contains(name) else {
+                return false
+            }
+        }
+        for (key, texts) in filter.info {
+            guard let text = header.info[key], texts.isEmpty || texts.contains(text) else {
+                return false
+            }
+        }
+        guard !filter.notes.isEmpty else { return true }
+        return header.note.map { note in filter.notes.contains(where: note.contains) } ?? false
+    }
+}
+
+extension Change {
+    /// What happens to the object as a whole.
+    var objectChangeKind: ObjectChangeKind {
+        switch kind {
+        case .insert: .inserted
+        case .update: .updated
+        case .delete: .deleted
+        }
+    }
+}
