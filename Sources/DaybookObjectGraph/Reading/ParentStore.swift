@@ -60,6 +60,14 @@ protocol ParentStore: AnyObject, Sendable {
     /// What serves a query of a store by the index of a property.
     func indexUse(of property: SchemaProperty, in store: PersistentStore) throws -> IndexUse
 
+    /// Whether what is asked about the saved past of an object holds.
+    func holds(_ question: FilterPast, of id: GraphID) throws -> Bool
+
+    /// The saved changes of some objects of a store that meet any of some questions.
+    func changes(
+        meeting questions: [FilterChange], of objects: [ObjectID], in store: PersistentStore
+    ) throws -> [FoundChange]
+
     /// Why an object has no row.
     func absence(of id: GraphID) throws -> StoreError
 

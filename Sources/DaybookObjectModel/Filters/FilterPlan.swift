@@ -40,6 +40,8 @@ package struct FilterPlan: Sendable {
         case referrers(SchemaProperty, ObjectID)
         /// Objects whose relationship leads to one that meets a condition.
         case join(SchemaProperty, Filter)
+        /// Objects that the entries of some time have touched.
+        case changes(FilterChange)
         /// All objects of the query's entities.
         case scan
     }
@@ -55,6 +57,8 @@ package struct FilterPlan: Sendable {
     /// The part of the filter that led to this access; nil for a scan.
     package let chosen: Filter?
     private let cost: Int
+    /// Whether objects are asked about their past as well.
+    private var asksForPast = false
 
     /// Chooses the narrowest access among the conditions that all must hold.
     ///
@@ -74,6 +78,7 @@ package struct FilterPlan: Sendable {
             best = candidate
         }
         self = best.narrowed(by: conjuncts)
+        asksForPast = filter.asksForPast
     }
 
     private var isJoin: Bool {
@@ -99,6 +104,7 @@ package struct FilterPlan: Sendable {
         static let join = 10_000
         /// The greatest cost of a join, where all objects at the other end must be read.
         static let longestJoin = 500_000
+        static let changes = 600_000
         static let scan = 1_000_000
     }
 
@@ -160,6 +166,12 @@ package struct FilterPlan: Sendable {
                 case .constant(.object(let object)) = comparison.right
             else { return nil }
             self.init(.referrers(path.steps[0], object), filter, cost: Cost.referrers)
+        case .past(let path, .change(let change)):
+            // What a relationship leads to is in the entries of the other side.
+            guard path == FilterPath(), change.since != nil,
+                change.property.slot != nil || change.property.isStoredToMany
+            else { return nil }
+            self.init(.changes(change), filter, cost: Cost.changes)
         default: return nil
         }
     }
@@ -261,6 +273,12 @@ package struct FilterPlan: Sendable {
 
     /// The plan, in one line for people.
     package func explanation(in schema: Schema) -> String {
+        asksForPast
+            ? "\(present(in: schema)); the past of each object is read from its versions"
+            : present(in: schema)
+    }
+
+    private func present(in schema: Schema) -> String {
         let reason = chosen.map { " for \($0.text(in: schema))" } ?? ""
         return switch access {
         case .objects(let objects):
@@ -274,6 +292,8 @@ package struct FilterPlan: Sendable {
         case .join(let property, let condition):
             "references through '\(property.name)' of the objects for \(condition.text(in: schema)), or "
                 + "all objects where those are many\(reason)"
+        case .changes:
+            "the objects in the entries since then\(reason), or all objects where these are many"
         case .scan: "all objects are read: no index serves the filter"
         }
     }

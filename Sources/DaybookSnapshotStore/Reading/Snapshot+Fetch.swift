@@ -193,7 +193,7 @@ extension Snapshot {
         var programs: [EntityNumber: RowProgram] = [:]
         for number in query.entities {
             guard let entity = schema.entity(number) else { continue }
-            programs[number] = try RowProgram(query.filter, for: entity, in: projection)
+            programs[number] = try RowProgram(query.filter, for: entity, in: self)
         }
         let lower = StoreKey.index(property.number)
         var sorter = MatchSorter(query, in: projection)

@@ -1,3 +1,4 @@
+internal import DaybookJournalLog
 internal import DaybookLMDB
 internal import DaybookObjectModel
 
@@ -35,7 +36,7 @@ extension Snapshot {
                 step = try projection.walkRows(
                     of: number, skipping: &skipped, in: transaction, body)
             } else {
-                let program = try RowProgram(query.filter, for: entity, in: projection)
+                let program = try RowProgram(query.filter, for: entity, in: self)
                 step = try walk(number, candidates) { object, row, bytes in
                     guard try accepts(object, row, bytes, program) else { return .proceed }
                     guard skipped == 0 else {
@@ -97,6 +98,11 @@ extension Snapshot {
         case .join(let property, let condition):
             return try connected(through: property, with: condition, query.entities)
                 ?? candidates(query, joins: .avoided)
+        case .changes(let change):
+            let (first, last) = try entries(since: change.since, until: change.until)
+            guard first <= last else { return [] }
+            return try changedObjects(
+                of: query.entities, after: first.previous, through: last)
         case .scan: return nil
         }
     }
