@@ -133,6 +133,9 @@ package struct Company: FilterSource {
         return values.filter { $0.value[inverse] == .object(object) }.keys.sorted()
     }
 
+    /// The company has no past.
+    package func holds(_ question: FilterPast, of object: ObjectID) -> Bool { false }
+
     package func filter(
         _ text: String, _ entity: SchemaEntity? = nil, _ arguments: [Value] = []
     ) throws -> Filter {

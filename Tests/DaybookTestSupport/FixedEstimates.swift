@@ -31,4 +31,6 @@ package struct FixedEstimates: PlanEstimates {
     ) -> Int {
         records[property.name] ?? total / 100
     }
+
+    package func estimatedCount(of change: FilterChange) -> Int { total / 100 }
 }

@@ -111,6 +111,40 @@ import Testing
         #expect(withIt == [172])
         #expect(withoutIt == [72])
 
+        context.rollback()
+        let cake = try #require(try context.fetch(newest).last)
+        cake.amount = 5
+        let dearest = try #require(try context.fetch(newest).first)
+        dearest.amount = 20
+        dearest.shop = nil
+        let change = try #require(try context.save(author: "ann", note: "Stocktaking"))
+
+        // example
+        let fallen = FetchRequest<Sale>(
+            where: (\Sale.amount).decreased(since: .tag("inventory")) && \Sale.article == "cake")
+        for fall in try context.changes(for: fallen) {
+            print(fall.time, fall.author ?? "somebody", fall.objectID, fall.old, fall.new)
+        }
+        // end of example
+
+        let falls = try context.changes(for: fallen)
+        #expect(falls.map(\.objectID) == [cake.objectID])
+        #expect(falls.map(\.sequence) == [change])
+        #expect(falls.map(\.author) == ["ann"])
+        #expect(falls.map(\.old) == [.decimal(7)])
+        #expect(falls.map(\.new) == [.decimal(5)])
+
+        // example
+        let dear = try context.fetch(FetchRequest<Sale>(where: .ever(\.amount > 15)))
+        let inOslo = FetchRequest<Sale>(where: .was(\.shop?.city == "Oslo", at: .tag("inventory")))
+        let moved = FetchRequest<Sale>(
+            where: Condition("shop CHANGED BY 'ann' OR NOT ALWAYS shop != nil"))
+        // end of example
+
+        #expect(dear.map(\.amount).sorted() == [17, 20])
+        #expect(try context.count(inOslo) == 3)
+        #expect(try context.count(moved) == 2)
+
         // example
         print(try context.explain(takings))
         // end of example

@@ -28,6 +28,7 @@ public struct Condition<Object: ManagedObject>: Sendable {
         case and(Form, Form)
         case or(Form, Form)
         case not(Form)
+        case past(PastForm)
     }
 
     let form: Form
@@ -116,6 +117,8 @@ public struct Condition<Object: ManagedObject>: Sendable {
             return .or([try filter(left, entity, target), try filter(right, entity, target)])
         case .not(let condition):
             return .not(try filter(condition, entity, target))
+        case .past(let question):
+            return try question.filter(of: entity, for: target) { try filter($0, entity, target) }
         }
     }
 }
@@ -144,7 +147,8 @@ extension Condition {
                 || holds(right, object, entity, target, source)
         case .not(let condition):
             return try !holds(condition, object, entity, target, source)
-        case .text, .comparison, .membership, .reference, .references, .member, .found:
+        case .text, .comparison, .membership, .reference, .references, .member, .found,
+            .past:
             return try filter(form, entity, target).matches(object.graphID.object, in: source)
         }
     }

@@ -174,6 +174,11 @@ extension FetchRequest {
         var query = try queryForAll(in: target.model)
         if let condition {
             query.filter = try condition.filter(of: entity(in: target.model), for: target)
+            if target.stores.count > 1, query.filter.namesEntries {
+                throw QueryError(
+                    "An entry, a tag or the head is another moment in each of \(target.stores.count) stores. "
+                        + "Give a date, or set 'affectedStores' to one store.")
+            }
         }
         return query
     }

@@ -281,6 +281,10 @@ struct ContextSource: FilterSource {
             : try context.parentStore.value(of: property, in: id)
     }
 
+    func holds(_ question: FilterPast, of object: ObjectID) throws -> Bool {
+        try context.parentStore.holds(question, of: GraphID(store: store.number, object: object))
+    }
+
     func members(of property: SchemaProperty, in object: ObjectID) throws -> [ObjectID] {
         if property.slot != nil {
             return try value(of: property, in: object).reference.map { [$0] } ?? []

@@ -153,6 +153,23 @@ extension CoordinatedStores: RowFinder {
 
     // MARK: - History
 
+    func holds(_ question: FilterPast, of id: GraphID) throws -> Bool {
+        let store = try store(of: id)
+        return try store.read(at: position(toRead: store)) { try $0.holds(question, of: id.object) }
+    }
+
+    func changes(
+        meeting questions: [FilterChange], of objects: [ObjectID], in store: PersistentStore
+    ) throws -> [FoundChange] {
+        try store.read(at: position(toRead: store)) { snapshot in
+            var found: [FoundChange] = []
+            try snapshot.forEachChange(meeting: questions, of: objects) { object, change, heading in
+                found.append(FoundChange(change, of: object, heading, in: store))
+            }
+            return found
+        }
+    }
+
     func history(of id: ManagedObjectID) throws -> [ObjectRevision] {
         let (object, store) = try locate(id)
         let end = try position(toRead: store) ?? store.head()

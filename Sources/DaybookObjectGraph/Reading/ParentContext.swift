@@ -74,6 +74,18 @@ final class ParentContext: ParentStore, @unchecked Sendable {
         try parent.performForChild { try parent.parentStore.explanation(of: query, in: store) }
     }
 
+    func holds(_ question: FilterPast, of id: GraphID) throws -> Bool {
+        try parent.performForChild { try parent.parentStore.holds(question, of: id) }
+    }
+
+    func changes(
+        meeting questions: [FilterChange], of objects: [ObjectID], in store: PersistentStore
+    ) throws -> [FoundChange] {
+        try parent.performForChild {
+            try parent.parentStore.changes(meeting: questions, of: objects, in: store)
+        }
+    }
+
     func absence(of id: GraphID) throws -> StoreError {
         try parent.performForChild { try parent.currentAbsence(of: id) }
     }

@@ -60,6 +60,14 @@ protocol ParentStore: AnyObject, Sendable {
     /// How a query of a store is carried out, in one line for people.
     func explanation(of query: Query, in store: PersistentStore) throws -> String
 
+    /// Whether what is asked about the saved past of an object holds.
+    func holds(_ question: FilterPast, of id: GraphID) throws -> Bool
+
+    /// The saved changes of some objects of a store that meet any of some questions.
+    func changes(
+        meeting questions: [FilterChange], of objects: [ObjectID], in store: PersistentStore
+    ) throws -> [FoundChange]
+
     /// Why an object has no row.
     func absence(of id: GraphID) throws -> StoreError
 

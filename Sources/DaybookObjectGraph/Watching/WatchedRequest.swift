@@ -72,7 +72,13 @@ struct WatchedRequest {
             guard let store = target.store else { continue }
             var asked = query
             switch try context.plan(whole, for: target) {
-            case .query(let lowered): asked.filter = lowered.filter
+            case .query(let lowered):
+                guard !lowered.filter.asksForPast else {
+                    throw QueryError(
+                        "A list of '\(entity.schema.name)' cannot be kept right by its past, which grows with "
+                            + "each entry. Fetch when it is asked for.")
+                }
+                asked.filter = lowered.filter
             case .memory: isInMemory = true
             }
             targets[store.number] = Target(store: store, query: asked)

@@ -12,6 +12,19 @@ package protocol FilterSource: ~Copyable {
     /// The objects at the other end of a relationship of any kind, stored or derived; of an ordered
     /// one, in its order.
     func members(of property: SchemaProperty, in object: ObjectID) throws -> [ObjectID]
+
+    /// Whether what is asked about the past of an object holds. There is an answer for any source; those
+    /// that know only values refuse.
+    func holds(_ question: FilterPast, of object: ObjectID) throws -> Bool
+}
+
+extension FilterSource where Self: ~Copyable {
+    /// Refuses: the values of an object do not tell its past.
+    package func holds(_ question: FilterPast, of object: ObjectID) throws -> Bool {
+        throw QueryError(
+            "A question about the past can be asked only of objects in a store, and here there are only "
+                + "values.")
+    }
 }
 
 /// The object at hand and those around it.
@@ -82,6 +95,9 @@ extension Filter {
                 if holds != (quantifier == .all) { return quantifier == .any }
             }
             return quantifier != .any
+        case .past(let path, let question):
+            guard case .object(let object) = try path.value(scope, source) else { return false }
+            return try source.holds(question, of: object)
         }
     }
 }

@@ -13,6 +13,8 @@ struct FilterUse {
     let kind: Kind
     /// The paths of the quantifiers and subqueries around it, the innermost first.
     let members: [FilterPath]
+    /// What it asks about the past; nil when it looks at the present.
+    var past: FilterPast?
 
     /// Whether it starts from an object that the filter as a whole is not about.
     var looksOutward: Bool { path.scope > members.count }
@@ -41,6 +43,9 @@ extension Filter {
         case .quantified(_, let path, let filter):
             uses.append(FilterUse(path: path, kind: .members, members: members))
             filter.collect(in: [path] + members, &uses)
+        case .past(let path, let past):
+            uses.append(past.use(path, in: members))
+            past.condition?.collect(in: members, &uses)
         }
     }
 
@@ -66,7 +71,22 @@ extension Filter {
         case .quantified(let quantifier, let path, let filter):
             return .quantified(
                 quantifier, path.movedInside(from: depth), filter.movedInside(from: depth + 1))
+        case .past(let path, let past):
+            // The condition in it does not look outside.
+            return .past(path.movedInside(from: depth), past)
         }
+    }
+}
+
+extension FilterPast {
+    /// What the question looks at, apart from the condition in it.
+    fileprivate func use(_ path: FilterPath, in members: [FilterPath]) -> FilterUse {
+        guard case .change(let change) = self else {
+            return FilterUse(path: path, kind: .value, members: members, past: self)
+        }
+        return FilterUse(
+            path: FilterPath(path.steps + [change.property], scope: path.scope),
+            kind: change.property.slot == nil ? .members : .value, members: members, past: self)
     }
 }
 

@@ -82,7 +82,7 @@ extension Filter {
     }
 
     /// Whether a part is about an object of an outer scope.
-    private var looksOutward: Bool { uses.contains(where: \.looksOutward) }
+    var looksOutward: Bool { uses.contains(where: \.looksOutward) }
 
     /// The properties that the condition looks at, each once; nil when it looks beyond the object's own values.
     package var ownProperties: [PropertyNumber]? {
@@ -96,10 +96,10 @@ extension Filter {
         return numbers
     }
 
-    /// Whether the condition depends on objects other than the one at hand.
+    /// Whether the condition depends on more than the present values of the object at hand.
     package var crossesRelationships: Bool {
         uses.contains { use in
-            use.kind == .members || use.path.steps.count > 1
+            use.past != nil || use.kind == .members || use.path.steps.count > 1
                 || use.path.steps.contains { $0.slot == nil }
         }
     }

@@ -31,6 +31,33 @@ private struct FilterPrinter {
         case .not(let filter): "NOT " + operand(of: filter)
         case .quantified(let quantifier, let path, let filter):
             quantified(quantifier, path, filter)
+        case .past(let path, let past): text(past, of: path)
+        }
+    }
+
+    private func text(_ past: FilterPast, of path: FilterPath) -> String {
+        switch past {
+        case .ever(let filter): return "EVER " + operand(of: filter)
+        case .always(let filter): return "ALWAYS " + operand(of: filter)
+        case .was(let filter, let moment): return "WAS \(operand(of: filter)) AT \(text(moment))"
+        case .change(let change):
+            let whole = FilterPath(path.steps + [change.property], scope: path.scope)
+            var words = [text(whole), change.direction.rawValue]
+            if case .named(let author) = change.author {
+                words += ["BY", author.map { quoted($0) } ?? "nil"]
+            }
+            if let since = change.since { words += ["SINCE", text(since)] }
+            if let until = change.until { words += ["UNTIL", text(until)] }
+            return words.joined(separator: " ")
+        }
+    }
+
+    private func text(_ moment: FilterMoment) -> String {
+        switch moment {
+        case .entry(let number): String(number)
+        case .tag(let name): quoted(name)
+        case .date(let date): quoted(DateText.text(date))
+        case .head: quoted("head")
         }
     }
 

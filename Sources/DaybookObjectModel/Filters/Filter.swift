@@ -26,6 +26,8 @@ package indirect enum Filter: Sendable, Hashable {
     /// Any, all or none of the objects at the end of a path meet the condition, for which the
     /// member is the current object.
     case quantified(FilterQuantifier, FilterPath, Filter)
+    /// What is asked about the past holds of the object at the end of a path of to-one steps.
+    case past(FilterPath, FilterPast)
 }
 
 /// The members for which a condition must hold.

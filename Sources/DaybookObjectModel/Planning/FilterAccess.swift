@@ -38,6 +38,8 @@ package enum FilterAccess: Sendable {
     case referrers(SchemaProperty, ObjectID)
     /// Objects whose relationship leads to one that meets a condition.
     case join(SchemaProperty, Filter)
+    /// Objects that the entries of some time have touched.
+    case changes(FilterChange)
     /// The objects that at least one of these plans finds.
     case union([FilterPlan])
     /// The objects that all of these plans find.
@@ -79,6 +81,12 @@ package enum FilterAccess: Sendable {
                 case .constant(.object(let object)) = comparison.right
             else { return nil }
             self = .referrers(path.steps[0], object)
+        case .past(let path, .change(let change)):
+            // What a relationship leads to is in the entries of the other side.
+            guard path == FilterPath(), change.since != nil,
+                change.property.slot != nil || change.property.isStoredToMany
+            else { return nil }
+            self = .changes(change)
         default: return nil
         }
     }

@@ -6,6 +6,12 @@ extension FilterPlan {
     ///   - obstacles: Why indexes that might serve do not, each as a clause.
     /// - Returns: The line, without a full stop.
     package func explanation(in schema: Schema, obstacles: [String] = []) -> String {
+        let present = present(in: schema, obstacles)
+        return asksForPast
+            ? "\(present); the past of each object is read from its versions" : present
+    }
+
+    private func present(in schema: Schema, _ obstacles: [String]) -> String {
         switch access {
         case .objects: return way(in: schema)
         case .scan:
@@ -37,6 +43,8 @@ extension FilterPlan {
         case .join(let property, let condition):
             "references through '\(property.name)' of the objects for \(condition.text(in: schema)), or "
                 + "all objects where those are many\(reason)"
+        case .changes:
+            "the objects in the entries since then\(reason), or all objects where these are many"
         case .union(let plans): plans.map { $0.way(in: schema) }.joined(separator: ", or ")
         case .intersection(let plans):
             plans.map { $0.way(in: schema) }.joined(separator: ", and ")

@@ -16,6 +16,8 @@ package struct FilterPlan: Sendable {
     package let total: Int
     /// About how much work it is.
     let cost: Double
+    /// Whether objects are asked about their past as well.
+    private(set) var asksForPast = false
     /// What a walk over all is preferred to; empty where there is nothing else.
     package let passedOver: [FilterPlan]
 
@@ -24,8 +26,10 @@ package struct FilterPlan: Sendable {
         static let lookUp = 4.0
         /// Of a record of an index.
         static let record = 1.0
-        /// Of a row for which related objects have to be read.
+        /// Of a row for which related objects or its versions have to be read.
         static let crossing = 5.0
+        /// Of an entry that is read.
+        static let entry = 8.0
         /// The share of objects that are taken to meet a condition that has no index.
         static let guess = 0.1
         /// Of so few objects the index is as good as a walk, whatever it finds.
@@ -51,7 +55,8 @@ package struct FilterPlan: Sendable {
         _ estimates: borrowing some PlanEstimates & ~Copyable
     ) throws {
         let total = try estimates.estimatedCount(of: entities)
-        let cost = Double(total) * (filter.crossesRelationships ? Cost.crossing : 1)
+        let readsMore = filter.crossesRelationships || filter.asksForPast
+        let cost = Double(total) * (readsMore ? Cost.crossing : 1)
         let best = try Self.narrowest(filter, of: total, joins, estimates)
         if let best, best.cost < cost || total <= Cost.fewObjects {
             self = best
@@ -60,6 +65,7 @@ package struct FilterPlan: Sendable {
                 .scan, nil, count: total, of: total, cost: cost,
                 passedOver: best.map { [$0] } ?? [])
         }
+        asksForPast = filter.asksForPast
     }
 
     private init(
@@ -169,6 +175,12 @@ package struct FilterPlan: Sendable {
             guard joins == .allowed, let end = property.end else { return nil }
             try self.init(
                 joining: end, condition, FilterStep(access, chosen), of: total, estimates)
+        case .changes(let change):
+            let entries = try estimates.estimatedCount(of: change)
+            let count = min(entries, total)
+            self.init(
+                access, chosen, count: count, of: total,
+                cost: Double(entries) * Cost.entry + Double(count) * Cost.lookUp * Cost.crossing)
         case .union, .intersection, .scan: return nil
         }
     }

@@ -13,4 +13,7 @@ package protocol PlanEstimates: ~Copyable {
     func estimatedCount(
         ofReferrersTo object: ObjectID, through property: SchemaProperty
     ) throws -> Int
+
+    /// About how many objects the entries have touched that a condition on the past is about.
+    func estimatedCount(of change: FilterChange) throws -> Int
 }

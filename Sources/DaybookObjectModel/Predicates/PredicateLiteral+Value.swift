@@ -17,7 +17,7 @@ extension PredicateLiteral {
         }
     }
 
-    private var isNull: Bool {
+    var isNull: Bool {
         switch self {
         case .null, .value(.null): true
         default: false

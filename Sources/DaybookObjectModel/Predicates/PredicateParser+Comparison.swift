@@ -17,6 +17,9 @@ extension PredicateParser {
     ) throws(QueryError) -> Filter {
         let token = current
         let isNegated = accept(keyword: "NOT")
+        if let change = try change(of: left, quantifier) {
+            return isNegated ? .not(change) : change
+        }
         guard let relation = try relation() else {
             if !isNegated, let filter = truth(of: left, quantifier) { return filter }
             throw QueryError(
@@ -246,7 +249,7 @@ extension PredicatePath {
     ///
     /// The quantifier is nil for a path without to-many steps; `condition` gets the number of
     /// quantifiers around it.
-    fileprivate func quantified(
+    func quantified(
         _ quantifier: FilterQuantifier?, _ condition: (FilterExpression, Int) -> Filter
     ) -> Filter {
         guard let quantifier, isToMany else { return condition(expression, 0) }
@@ -282,7 +285,8 @@ extension PredicateToken {
     fileprivate var operatorSuggestion: String {
         guard case .word(let word, isEscaped: false) = kind else { return "." }
         let names = FilterOperator.allCases.filter(\.isTextual).map(\.rawValue)
-        let suggestion = word.suggestion(among: names + ["BETWEEN", "IN"])
+        let changes = FilterChange.Direction.allCases.map(\.rawValue)
+        let suggestion = word.suggestion(among: names + ["BETWEEN", "IN"] + changes)
         return suggestion.isEmpty ? "." : suggestion
     }
 }

@@ -129,7 +129,7 @@ struct PredicateParser {
         return filters.count == 1 ? filters[0] : .and(filters)
     }
 
-    private mutating func negation() throws(QueryError) -> Filter {
+    mutating func negation() throws(QueryError) -> Filter {
         guard accept(symbol: "!") || accept(keyword: "NOT") else { return try primary() }
         try enter()
         defer { leave() }
@@ -155,6 +155,7 @@ struct PredicateParser {
         }
         if accept(keyword: "TRUEPREDICATE") { return .constant(true) }
         if accept(keyword: "FALSEPREDICATE") { return .constant(false) }
+        if let question = try pastStates() { return question }
         for (keyword, quantifier) in Self.quantifiers where accept(keyword: keyword) {
             return try quantified(quantifier)
         }
@@ -241,6 +242,7 @@ extension PredicateToken {
         "AND", "OR", "NOT", "ANY", "SOME", "ALL", "NONE", "IN", "BETWEEN", "LIKE", "MATCHES",
         "CONTAINS", "BEGINSWITH", "ENDSWITH", "TRUE", "FALSE", "YES", "NO", "NIL", "NULL", "SELF",
         "TRUEPREDICATE", "FALSEPREDICATE", "SUBQUERY", "CAST", "FUNCTION", "TERNARY",
+        "EVER", "ALWAYS", "WAS",
     ]
 
     fileprivate var beginsPath: Bool {
@@ -258,6 +260,7 @@ extension PredicateToken {
                 .contains(symbol)
         case .word(let word, isEscaped: false):
             ["NOT", "IN", "BETWEEN"].contains(word.uppercased())
+                || FilterChange.Direction(rawValue: word.uppercased()) != nil
                 || FilterOperator.allCases.contains {
                     $0.isTextual && $0.rawValue == word.uppercased()
                 }

@@ -90,15 +90,7 @@ extension Store {
     ///   not the one that was tagged: the store is another one, or was put back to an earlier
     ///   state.
     package func tag(named name: String) throws -> StoreTag? {
-        try reading { transaction in
-            let tags = try StoreMetadata.tags(parts.tables.meta, in: transaction)
-            guard let tag = tags.first(where: { $0.name == name }) else { return nil }
-            let head = try parts.journal.head(in: transaction)
-            guard tag.sequence <= head,
-                try parts.journal.digest(at: tag.sequence, in: transaction) == tag.digest
-            else { throw StoreError.tagLost(tag) }
-            return tag
-        }
+        try reading { try parts.tag(named: name, among: parts.tags(in: $0), in: $0) }
     }
 
     /// Gives an entry a name.
@@ -160,6 +152,26 @@ extension Store {
             try StoreMetadata.setTags(tags, meta, in: transaction)
             return tag
         }
+    }
+}
+
+extension StoreParts {
+    /// The tags, in no order.
+    func tags(in transaction: borrowing some Reading & ~Copyable) throws -> [StoreTag] {
+        try StoreMetadata.tags(tables.meta, in: transaction)
+    }
+
+    /// The tag of a name, whose entry is still the one that was tagged; nil when there is none.
+    func tag(
+        named name: String, among tags: [StoreTag],
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> StoreTag? {
+        guard let tag = tags.first(where: { $0.name == name }) else { return nil }
+        let head = try journal.head(in: transaction)
+        guard tag.sequence <= head,
+            try journal.digest(at: tag.sequence, in: transaction) == tag.digest
+        else { throw StoreError.tagLost(tag) }
+        return tag
     }
 }
 

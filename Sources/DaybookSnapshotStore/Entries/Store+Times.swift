@@ -20,22 +20,25 @@ extension Store {
     /// - Complexity: O(log *n*) page reads, and at most 63 times as many for long entries among the
     ///   last.
     package func sequence(atTime time: Int64) throws -> SequenceNumber {
-        try reading { transaction in
-            let head = try parts.journal.head(in: transaction)
-            let written = head.rawValue / StoreLayout.timesTogether * StoreLayout.timesTogether
-            var found = try parts.unwrittenTimes(
-                from: SequenceNumber(written + 1), through: head, in: transaction)
-            found.removeAll { $0.time > time }
-            if let last = try parts.writtenTime(notAfter: time, in: transaction) {
-                found.append(last)
-            }
-            // Of entries with the same time the one with the highest number counts.
-            return found.max { ($0.time, $0.sequence) < ($1.time, $1.sequence) }?.sequence ?? .zero
-        }
+        try reading { try parts.sequence(atTime: time, in: $0) }
     }
 }
 
 extension StoreParts {
+    /// The last entry whose time is not after `time`; zero before the first.
+    func sequence(
+        atTime time: Int64, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> SequenceNumber {
+        let head = try journal.head(in: transaction)
+        let written = head.rawValue / StoreLayout.timesTogether * StoreLayout.timesTogether
+        var found = try unwrittenTimes(
+            from: SequenceNumber(written + 1), through: head, in: transaction)
+        found.removeAll { $0.time > time }
+        if let last = try writtenTime(notAfter: time, in: transaction) { found.append(last) }
+        // Of entries with the same time the one with the highest number counts.
+        return found.max { ($0.time, $0.sequence) < ($1.time, $1.sequence) }?.sequence ?? .zero
+    }
+
     /// The last time in the table that is not after `time`, and its last entry.
     fileprivate func writtenTime(
         notAfter time: Int64, in transaction: borrowing some Reading & ~Copyable

@@ -26,6 +26,8 @@ struct RowProgram: Sendable {
         case reference(Int)
         /// A filter of values of the row that are worked out first, by its place in the list.
         case computation(Int)
+        /// A question about the past of the object, by its place in the list.
+        case past(Int)
         /// A filter that looks up what it needs, by its place in the list.
         case filter(Int)
     }
@@ -38,7 +40,10 @@ struct RowProgram: Sendable {
     private var tests = FieldTests()
     private var references: [ReferenceTest] = []
     private var computations: [RowFilter] = []
+    private var pasts: [PastTest] = []
     private var filters: [Filter] = []
+    /// What the filters ask about the past of other objects; nil when they do not.
+    private let questions: PastQuestions?
     private let entity: SchemaEntity
     private let layout: EntityLayout?
 
@@ -47,13 +52,20 @@ struct RowProgram: Sendable {
     /// - Parameters:
     ///   - filter: The filter of a query for the entity or one that it inherits from.
     ///   - entity: The entity of the rows.
-    ///   - projection: The tables with the rows.
-    /// - Throws: ``QueryError`` when a pattern of the filter cannot be tried.
-    init(_ filter: Filter, for entity: SchemaEntity, in projection: Projection) throws {
+    ///   - snapshot: The state with the rows, which knows the moments that the filter names.
+    /// - Throws: ``QueryError`` when a pattern of the filter cannot be tried; ``StoreError`` with
+    ///   ``StoreError/Code/noSuchEntry`` or ``StoreError/Code/noSuchTag`` for a moment that is none.
+    init(
+        _ filter: Filter, for entity: SchemaEntity, in snapshot: borrowing Snapshot
+    ) throws {
         self.entity = entity
-        layout = projection.foldedEntity(entity.number)?.layout
-        first = try compile(filter, Self.accept, Self.refuse)
+        layout = snapshot.projection.foldedEntity(entity.number)?.layout
+        questions = filter.asksForPast ? PastQuestions() : nil
+        first = try compile(filter, Self.accept, Self.refuse, snapshot)
     }
+
+    /// Whether the row alone decides, so that the program may be run on any state of an object.
+    var readsOnlyRow: Bool { references.isEmpty && pasts.isEmpty && filters.isEmpty }
 
     /// Whether an object meets the condition.
     ///
@@ -82,7 +94,14 @@ struct RowProgram: Sendable {
                 let filter = computations[index]
                 let values = try filter.slots.map { try value($0, row, bytes) }
                 holds = try filter.accepts(object, values)
-            case .filter(let index): holds = try filters[index].matches(object, in: snapshot)
+            case .past(let index): holds = try pasts[index].holds(of: object, in: snapshot)
+            case .filter(let index):
+                if let questions {
+                    let asked = snapshot.remembering(questions)
+                    holds = try filters[index].matches(object, in: asked)
+                } else {
+                    holds = try filters[index].matches(object, in: snapshot)
+                }
             }
             next = holds ? step.ifTrue : step.ifFalse
         }
@@ -114,27 +133,35 @@ struct RowProgram: Sendable {
     ///   - filter: The filter.
     ///   - ifTrue: The step to go on with when it holds.
     ///   - ifFalse: The step to go on with when it does not.
+    ///   - snapshot: The state with the rows.
     /// - Returns: The step to begin with.
-    /// - Throws: ``QueryError`` when a pattern cannot be tried.
+    /// - Throws: As the initializer.
     private mutating func compile(
-        _ filter: Filter, _ ifTrue: Int, _ ifFalse: Int
+        _ filter: Filter, _ ifTrue: Int, _ ifFalse: Int, _ snapshot: borrowing Snapshot
     ) throws -> Int {
         switch filter {
         case .constant(let holds): return holds ? ifTrue : ifFalse
-        case .not(let filter): return try compile(filter, ifFalse, ifTrue)
+        case .not(let filter): return try compile(filter, ifFalse, ifTrue, snapshot)
         case .and(let filters):
-            return try cheapestFirst(filters).reversed().reduce(ifTrue) {
-                try compile($1, $0, ifFalse)
+            var next = ifTrue
+            for filter in cheapestFirst(filters).reversed() {
+                next = try compile(filter, next, ifFalse, snapshot)
             }
+            return next
         case .or(let filters):
-            return try cheapestFirst(filters).reversed().reduce(ifFalse) {
-                try compile($1, ifTrue, $0)
+            var next = ifFalse
+            for filter in cheapestFirst(filters).reversed() {
+                next = try compile(filter, ifTrue, next, snapshot)
             }
+            return next
         case .comparison(let comparison) where comparison.operator == .notEqual:
-            return try compile(.comparison(comparison.asEquality), ifFalse, ifTrue)
+            return try compile(.comparison(comparison.asEquality), ifFalse, ifTrue, snapshot)
         case .comparison, .between, .membership:
             return try compile(condition: filter.withConstantOnTheRight, ifTrue, ifFalse)
-        case .quantified:
+        case .past(let path, let question) where path == FilterPath():
+            let test = try PastTest(question, of: entity, in: snapshot)
+            return append(.past(pasts.indexAfterAppending(test)), ifTrue, ifFalse)
+        case .quantified, .past:
             return append(.filter(filters.indexAfterAppending(filter)), ifTrue, ifFalse)
         }
     }

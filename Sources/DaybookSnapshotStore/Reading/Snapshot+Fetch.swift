@@ -233,7 +233,7 @@ extension Snapshot {
         var programs: [EntityNumber: RowProgram] = [:]
         for number in query.entities {
             guard let entity = schema.entity(number) else { continue }
-            programs[number] = try RowProgram(query.filter, for: entity, in: projection)
+            programs[number] = try RowProgram(query.filter, for: entity, in: self)
         }
         let whole = StoreKey.index(walk.property.number)
         let (lower, upper) =

@@ -36,7 +36,7 @@ extension Snapshot {
         )
         for number in query.entities.sorted() {
             guard let entity = schema.entity(number) else { continue }
-            let program = try RowProgram(query.filter, for: entity, in: projection)
+            let program = try RowProgram(query.filter, for: entity, in: self)
             var step = WalkStep.proceed
             try transaction.scanInParts(
                 projection.tables.rows, from: StoreKey.entity(number),

@@ -1,3 +1,4 @@
+internal import DaybookJournalLog
 internal import DaybookLMDB
 internal import DaybookObjectModel
 
@@ -35,7 +36,7 @@ extension Snapshot {
                 step = try projection.walkRows(
                     of: number, skipping: &skipped, in: transaction, body)
             } else {
-                let program = try RowProgram(query.filter, for: entity, in: projection)
+                let program = try RowProgram(query.filter, for: entity, in: self)
                 step = try walk(number, candidates) { object, row, bytes in
                     guard try accepts(object, row, bytes, program) else { return .proceed }
                     guard skipped == 0 else {
@@ -81,14 +82,14 @@ extension Snapshot {
 
     /// The same by a plan that was made before.
     func candidates(_ query: Query, _ plan: FilterPlan) throws -> [ObjectID]? {
-        if let objects = try objects(by: plan) { return objects }
+        if let objects = try objects(by: plan, query.entities) { return objects }
         if case .scan = plan.access { return nil }
         // More were found through a relationship, or have changed since, than was expected.
-        return try objects(by: self.plan(query, joins: .avoided))
+        return try objects(by: self.plan(query, joins: .avoided), query.entities)
     }
 
     /// The objects that a plan finds, in order; nil when all must be walked.
-    private func objects(by plan: FilterPlan) throws -> [ObjectID]? {
+    private func objects(by plan: FilterPlan, _ entities: [EntityNumber]) throws -> [ObjectID]? {
         switch plan.access {
         case .objects(let objects): return objects.sorted()
         case .referrers(let property, let object):
@@ -110,17 +111,21 @@ extension Snapshot {
         case .union(let plans):
             var all: [ObjectID] = []
             for plan in plans {
-                guard let objects = try objects(by: plan) else { return nil }
+                guard let objects = try objects(by: plan, entities) else { return nil }
                 all += objects
             }
             return all.inOrder
         case .intersection(let plans):
             var common: [ObjectID]?
             for plan in plans {
-                guard let objects = try objects(by: plan) else { return nil }
+                guard let objects = try objects(by: plan, entities) else { return nil }
                 common = common?.common(with: objects) ?? objects
             }
             return common
+        case .changes(let change):
+            let (first, last) = try entries(since: change.since, until: change.until)
+            guard first <= last else { return [] }
+            return try changedObjects(of: entities, after: first.previous, through: last)
         case .scan: return nil
         }
     }

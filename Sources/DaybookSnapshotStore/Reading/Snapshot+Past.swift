@@ -124,7 +124,9 @@ extension Snapshot {
         }
         let holders = Holders(of: property, in: schema)
         var records = known ?? FormerRecords(through: sequence, from: .entries)
-        if let changed = try changedObjects(holders, after: records.through, through: head) {
+        if let changed = try changedObjects(
+            of: holders.entities, after: records.through, through: head)
+        {
             records.add(try keys(of: changed, holders), through: head)
         } else {
             guard let keys = try keysInVersions(holders) else {
@@ -190,17 +192,18 @@ extension Snapshot {
     /// So many versions are walked in the time in which an object is looked up that stands in an entry.
     private static let versionsAtOnce = 16
 
-    /// The objects that entries change or delete, in order, each once; nil where it is faster to look among
+    /// The objects of some entities that entries change or delete, in order, each once; nil where it is faster to look among
     /// all versions, or entries cannot be read.
-    private func changedObjects(
-        _ holders: Holders, after first: SequenceNumber, through last: SequenceNumber
+    func changedObjects(
+        of entities: [EntityNumber], after first: SequenceNumber, through last: SequenceNumber
     ) throws -> [ObjectID]? {
+        let wanted = Set(entities)
         var limit = 0
         func isWorthwhile(_ count: Int) throws -> Bool {
             guard count > limit else { return true }
             limit = 2 * count
             return try projection.hasVersions(
-                count * Self.versionsAtOnce, of: holders.entities, in: transaction)
+                count * Self.versionsAtOnce, of: entities, in: transaction)
         }
         let (passed, isTooMany) = last.rawValue.subtractingReportingOverflow(first.rawValue)
         guard !isTooMany, let passed = Int(exactly: passed), try isWorthwhile(passed) else {
@@ -220,7 +223,7 @@ extension Snapshot {
                 var offset = payload.changesOffset
                 for _ in 0..<payload.changesCount {
                     try change.read(bytes, at: &offset)
-                    if change.kind != .insert, holders.slots[change.object.entity] != nil {
+                    if change.kind != .insert, wanted.contains(change.object.entity) {
                         objects.insert(change.object)
                     }
                 }

@@ -49,6 +49,12 @@ extension Snapshot: PlanEstimates {
         return try transaction.estimatedCount(
             projection.tables.referrers, from: prefix.span.bytes, to: end.span.bytes)
     }
+
+    /// About how many objects the entries have touched that a condition on the past is about: one for each entry.
+    package func estimatedCount(of change: FilterChange) throws -> Int {
+        let (first, last) = try entries(since: change.since, until: change.until)
+        return first <= last ? Int(clamping: last.rawValue - first.rawValue + 1) : 0
+    }
 }
 
 extension Snapshot {

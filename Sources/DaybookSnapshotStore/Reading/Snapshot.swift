@@ -19,6 +19,8 @@ package struct Snapshot: ~Copyable {
     /// What is known of indexes as of the past.
     let past: PastIndexes
     let transaction: ReadTransaction
+    /// Questions about the past that are made ready once; nil where each is made ready for itself.
+    var questions: PastQuestions? = nil
 
     /// Whether this is the newest state.
     var isLatest: Bool { sequence == .latest }

@@ -13,6 +13,8 @@ import Testing
         "@sum", "@max", "'a'", "\"Employee/1\"", "'('", "1", "-2.5", "1e400", "nil", "TRUE", "%@",
         "%K", "$1", "#in", "\\", "'", "é", "'2001-01-01'", "+", "-", "*", "**", "/", "length(",
         "year:(", "TERNARY(", "CAST(", "'int64'", "SUBQUERY(", "$x", "$x.age", "now()", "[SIZE]",
+        "EVER", "ALWAYS", "WAS", "AT", "CHANGED", "INCREASED", "DECREASED", "BY", "SINCE", "UNTIL",
+        "17", "'head'",
     ]
 
     @Test(arguments: UInt64(1)...6)
@@ -25,7 +27,7 @@ import Testing
         var random = SeededGenerator(seed: seed)
         var understood = 0
 
-        for _ in 0..<3_000 {
+        for _ in 0..<8_000 {
             let count = Int.random(in: 1...9, using: &random)
             let text = (0..<count).map { _ in random.pick(Self.words) }.joined(separator: " ")
             let filter: Filter

@@ -34,6 +34,7 @@ enum SQLFilter {
             case .none: "(NOT \(some)\(condition)))"
             case .all: "(NOT \(some)(NOT \(condition))))"
             }
+        case .past: return "no_past"
         }
     }
 

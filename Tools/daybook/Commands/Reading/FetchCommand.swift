@@ -19,6 +19,9 @@ struct FetchCommand: Command {
     private let offset = Option("--offset", "N", .count, "Skip the first N objects.")
     private let count = Flag(
         "--count", short: "-c", "Print only the number of objects; with groups, that of each.")
+    private let changes = Flag(
+        "--changes", "Print the changes that '--where' asks about, with entry, author, old and new."
+    )
     private let groups = GroupArguments()
     private let form = Option(
         "--format", "FORMAT", .word(among: ["csv"]),
@@ -34,6 +37,17 @@ struct FetchCommand: Command {
                   code IN {'FR-75', 'FR-69'} OR NOT name CONTAINS[cd] 'saint'
                   population BETWEEN {1000, 2000}
                   ANY subdivisions.name LIKE '*burg'
+
+                and asks about the past of each object, up to '--at':
+
+                  EVER salary > 5000 AND NOT ALWAYS isActive == TRUE
+                  WAS salary > 5000 AT '2024-05-01'
+                  salary DECREASED BY 'ada' SINCE '2024-01-01' UNTIL '2025-01-01'
+
+                A moment is the number of an entry, a tag, 'head' or a date. SINCE and UNTIL
+                include an entry that they name; a date begins at midnight, before what
+                happened then. '--changes' prints a row for each change that CHANGED,
+                INCREASED and DECREASED find.
 
                 The past is read in today's model: with today's names, and a property
                 that was removed for a time has the values that it kept meanwhile.
@@ -51,7 +65,7 @@ struct FetchCommand: Command {
 
                 CSV is RFC 4180 in UTF-8: a field that is empty and not quoted is null.
                 """,
-            arguments: [store, entity, filter, moment, then, sort, limit, offset, count]
+            arguments: [store, entity, filter, moment, then, sort, limit, offset, count, changes]
                 + groups.all + [form],
             examples: [
                 .init(
@@ -63,6 +77,9 @@ struct FetchCommand: Command {
                 .init(
                     "daybook fetch iso.daybook Subdivision -g country.name -c --sort -count",
                     "How many subdivisions each country has, the most first"),
+                .init(
+                    "daybook fetch iso.daybook Country -w \"name CHANGED\" --changes",
+                    "Which countries were renamed, when, by whom, from what to what"),
                 .init(
                     "daybook fetch iso.daybook Country --format csv > countries.csv",
                     "A table for a spreadsheet"),
@@ -88,7 +105,17 @@ struct FetchCommand: Command {
         if isCSV, console.format != .text {
             throw ToolError.usage("'--format csv' and '--output' exclude each other.")
         }
-        if groups.areAsked(arguments) {
+        if arguments[changes] {
+            guard !arguments[count], !groups.areAsked(arguments) else {
+                throw ToolError.usage("'--changes' excludes '--count' and groups.")
+            }
+            let listing = try FetchedChanges(query.filter, in: store.schema)
+            query.sortings = try sortings(arguments, of: entity, in: store.schema)
+            let (objects, reading) = try PagedReading.begin(store, at: sequence) {
+                try $0.fetch(query)
+            }
+            try listing.print(objects, reading, console, isCSV)
+        } else if groups.areAsked(arguments) {
             var rows = try GroupedFetch(
                 groups, arguments, counts: arguments[count], query, in: store.schema)
             try rows.sort(by: arguments[sort])
@@ -97,9 +124,7 @@ struct FetchCommand: Command {
             let count = try store.read(at: sequence) { try $0.count(query) }
             try console.print(countText(count, console.format))
         } else {
-            query.sortings = try arguments[sort].map {
-                try sorting($0, of: entity, in: store.schema)
-            }
+            query.sortings = try sortings(arguments, of: entity, in: store.schema)
             let (objects, reading) = try PagedReading.begin(store, at: sequence) {
                 try $0.fetch(query)
             }
@@ -120,6 +145,12 @@ struct FetchCommand: Command {
             throw ToolError.usage("'--then' says which model '--at' reads with, so give both.")
         }
         return try store.withModel(at: sequence)
+    }
+
+    private func sortings(
+        _ arguments: ParsedArguments, of entity: SchemaEntity, in schema: Schema
+    ) throws -> [Sorting] {
+        try arguments[sort].map { try sorting($0, of: entity, in: schema) }
     }
 
     private func sorting(
