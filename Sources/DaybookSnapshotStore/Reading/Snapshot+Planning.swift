@@ -1,3 +1,4 @@
+internal import DaybookJournalLog
 internal import DaybookLMDB
 package import DaybookObjectModel
 

@@ -8,7 +8,7 @@ import Foundation
 import Testing
 
 /// What a text index finds, now, then and ever.
-@Suite struct TextIndexTests {
+@Suite struct SearchIndexTests {
     private static func model(title: Bool = true) -> ManagedObjectModel {
         ManagedObjectModel(entities: [
             EntityDescription(
