@@ -8,6 +8,9 @@ internal import Synchronization
 /// after each notice the closure is called several times more, at growing distances. A write that was told
 /// of in no way is found after a few seconds; where the kernel does not tell of writes, after half a second.
 ///
+/// A word in shared memory that writers wake (a futex) would cost each of them a call, and nobody would be woken
+/// for one that is killed after its commit and before that call. The file tells of every write by itself.
+///
 /// The closure is called on a thread of its own, one for all files, and must be quick. It may still be called
 /// once after the end.
 package final class FileWatch: Sendable {
