@@ -13,6 +13,8 @@ public struct FoundChange: Sendable, Hashable {
     public let author: String?
     /// Why, in the author's words.
     public let note: String?
+    /// What else its author said about it, by key.
+    public let info: [String: String]
     /// When it happened.
     public let time: Date
     /// What happened to the property.
@@ -30,6 +32,7 @@ public struct FoundChange: Sendable, Hashable {
         sequence = found.sequence
         author = heading.author
         note = heading.note
+        info = heading.info
         time = Date(microseconds: heading.time)
         change = store.propertyChange(found, of: object)
     }

@@ -106,7 +106,7 @@ extension FoundChange: CustomStringConvertible {
     /// The object, what happened to its property, and who saved it, when and why:
     /// `Employee/3 salary: 5000 → 4000, entry 7 by 'ada' at 2024-03-01T00:00:00Z: "Fewer hours"`.
     public var description: String {
-        EntryCredit(sequence, author, note, time).text(after: "\(objectID) \(change), ")
+        EntryCredit(sequence, author, note, info, time).text(after: "\(objectID) \(change), ")
     }
 }
 
