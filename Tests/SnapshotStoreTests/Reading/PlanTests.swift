@@ -165,6 +165,7 @@ struct PlanTests {
         case .index: "index"
         case .referrers: "referrers"
         case .join: "join"
+        case .changes: "changes"
         case .union: "union"
         case .intersection: "intersection"
         case .scan: plan.passedOver.isEmpty ? "walk" : "passed over"
