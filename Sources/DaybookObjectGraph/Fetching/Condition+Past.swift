@@ -104,7 +104,7 @@ extension KeyPath where Root: ManagedObject {
     /// Objects whose number or date was replaced by a greater one.
     ///
     /// - Parameters:
-    ///   - author: As of ``changed(by:since:until:)``.
+    ///   - author: As of `changed(by:since:until:)`.
     ///   - since: As there.
     ///   - until: As there.
     /// - Returns: The condition; executing a request with it throws ``QueryError`` for other types.
@@ -117,7 +117,7 @@ extension KeyPath where Root: ManagedObject {
     /// Objects whose number or date was replaced by a lesser one.
     ///
     /// - Parameters:
-    ///   - author: As of ``changed(by:since:until:)``.
+    ///   - author: As of `changed(by:since:until:)`.
     ///   - since: As there.
     ///   - until: As there.
     /// - Returns: The condition; executing a request with it throws ``QueryError`` for other types.
