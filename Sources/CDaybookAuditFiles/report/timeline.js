@@ -199,7 +199,8 @@ function factsOf(read, isOnPaper) {
         ["Recorded", read.recorded && fullTime(read.recorded)],
         ["Author", read.author && !isOnPaper && make("bdi", {}, visible(read.author))],
         ...Object.entries(read.info ?? {}).map(([key, text]) =>
-            [make("bdi", {}, visible(key)), text === "" ? "empty" : make("bdi", {}, visible(text))]),
+            [make("bdi", {}, visible(key)),
+                text === "" ? "empty" : make("bdi", {}, visible(text))]),
         ["Context", read.context && make("bdi", {}, visible(read.context))],
         ["Based on", read.base === undefined ? undefined
             : read.base === 0 ? "nothing" : entryLink(read.base)],

@@ -1,6 +1,5 @@
 internal import DaybookJournalLog
 internal import DaybookObjectModel
-internal import DaybookSnapshotStore
 
 /// The members of a JSON object of an export, read by name and form.
 struct ExportMembers {
@@ -93,10 +92,8 @@ struct ExportMembers {
                 throw JSONError("the key is there twice.", at: "info.\(member.name)")
             }
         }
-        do {
-            try EntryInfo.check(info)
-        } catch {
-            throw JSONError(error.message, at: "info")
+        if let objection = EntryInfo.objection(to: info) {
+            throw JSONError(objection, at: "info")
         }
         guard !info.isEmpty else {
             throw JSONError("an entry without information leaves it out.", at: "info")

@@ -20,6 +20,28 @@ package enum EntryInfo {
         return unfit.map { "has the character '\($0.escaped(asASCII: false))' in it" }
     }
 
+    /// Why an entry cannot keep some information, as a sentence that begins in lower case; nil when it
+    /// can.
+    package static func objection(to info: [String: String]) -> String? {
+        guard !info.isEmpty else { return nil }
+        if info.count > countMaximum {
+            return "\(info.count) keys of information were given, and an entry keeps at most "
+                + "\(countMaximum). Keep the rest in an object, and its identifier here."
+        }
+        for (key, value) in ordered(info) {
+            if let objection = objection(toKey: key) {
+                return "information cannot have the key \(ReadableText.quoted(key)), because that "
+                    + "\(objection). Choose a key such as 'request'."
+            }
+            if value.utf8.count > valueBytesMaximum {
+                return "the information for the key '\(key)' has \(value.utf8.count) bytes, and an "
+                    + "entry keeps at most \(valueBytesMaximum). Keep it in an object, and its "
+                    + "identifier here."
+            }
+        }
+        return nil
+    }
+
     /// The pairs in the order of the bytes of their keys.
     package static func ordered(_ info: [String: String]) -> [(key: String, value: String)] {
         info.count < 2

@@ -10,12 +10,8 @@ extension EntryInfo {
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/information`` and the key.
     package static func check(_ info: [String: String]) throws(StoreError) {
-        guard !info.isEmpty else { return }
-        if info.count > countMaximum { throw .tooMuchInformation(info.count) }
-        for (key, value) in ordered(info) {
-            if let objection = objection(toKey: key) { throw .informationKey(key, objection) }
-            if value.utf8.count > valueBytesMaximum { throw .informationValue(key, value) }
-        }
+        guard let objection = objection(to: info) else { return }
+        throw StoreError(.information, "Nothing was saved: \(objection)")
     }
 }
 
@@ -61,30 +57,5 @@ extension RawSpan {
             previous = key
         }
         return info
-    }
-}
-
-extension StoreError {
-    fileprivate static func tooMuchInformation(_ count: Int) -> StoreError {
-        StoreError(
-            .information,
-            "Nothing was saved: \(count) keys of information were given, and an entry keeps at most "
-                + "\(EntryInfo.countMaximum). Keep the rest in an object, and its identifier here.")
-    }
-
-    fileprivate static func informationKey(_ key: String, _ objection: String) -> StoreError {
-        StoreError(
-            .information,
-            "Nothing was saved: information cannot have the key "
-                + "\(ReadableText.quoted(key)), because that \(objection). Choose a key such as "
-                + "'request'.")
-    }
-
-    fileprivate static func informationValue(_ key: String, _ value: String) -> StoreError {
-        StoreError(
-            .information,
-            "Nothing was saved: the information for the key '\(key)' has \(value.utf8.count) bytes, "
-                + "and an entry keeps at most \(EntryInfo.valueBytesMaximum). Keep it in an object, "
-                + "and its identifier here.")
     }
 }

@@ -254,7 +254,7 @@ import Testing
             ),
             (
                 #"{"sequence":2,"time":"2024-01-01T00:00:00Z","info":{"a=b":""}}"#,
-                #"information cannot have the key "a=b""#
+                #"line 2: info: information cannot have the key "a=b", because that has '='"#
             ),
             (
                 #"{"sequence":2,"time":"2024-01-01T00:00:00Z","info":{"a":"","a":""}}"#,

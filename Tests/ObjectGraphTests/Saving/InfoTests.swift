@@ -86,7 +86,7 @@ import Testing
         }
         let restored = try container.restore(id, info: ["request": "3"])
 
-        let sequences = [undone.sequence, redone.sequence, restored.sequence]
+        let sequences = [undone.entry, redone.entry, restored.entry]
         #expect(try sequences.map { try header($0).info["request"] } == ["1", "2", "3"])
     }
 
@@ -201,7 +201,7 @@ import Testing
             #expect(throws: StoreError.self) { try container.undo(entry, author: "Ada") }
             let undone = try container.undo(entry, author: "Ada", info: ["request": "2"])
 
-            #expect(undone.sequence == SequenceNumber(3))
+            #expect(undone.entry == SequenceNumber(3))
         }
     }
 

@@ -30,14 +30,15 @@ import Testing
     @Test func `show, log and history tell it in words`() throws {
         try #require(
             try library.record(
-                Self.shelf, ["--info", "request=7", "--info", "why=two\nlines"]
+                #"{"op":"update","object":"Shelf/1","values":{"label":"C"}}"#,
+                ["--info", "request=7", "--info", "why=two\nlines"]
             ).status == 0)
 
         let show = try library.run(["show", "library.daybook", "head"])
         let list = try library.run(["log", "library.daybook", "-n", "1"])
-        let history = try library.run(["history", "library.daybook", "Shelf/10"])
+        let history = try library.run(["history", "library.daybook", "Shelf/1"])
         let blame = try library.run([
-            "blame", "library.daybook", "Shelf/10", "--output", "jsonl",
+            "blame", "library.daybook", "Shelf/1", "--output", "jsonl",
         ])
 
         #expect(

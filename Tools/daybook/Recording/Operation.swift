@@ -1,5 +1,4 @@
 import DaybookObjectModel
-import DaybookSnapshotStore
 
 /// One input line of `record`, with its form checked but not yet its names and values.
 enum Operation {
@@ -165,10 +164,8 @@ extension Operation.SaveNotes {
                 throw LineProblem("'info' has '\(key)' twice.")
             }
         }
-        do {
-            try EntryInfo.check(info)
-        } catch {
-            throw LineProblem("'info' is wrong: \(error.message)")
+        if let objection = EntryInfo.objection(to: info) {
+            throw LineProblem("'info' is wrong: \(objection)")
         }
         return info
     }
