@@ -25,7 +25,8 @@ extension Snapshot {
         if query.limit.map({ $0 <= 0 }) == true { return [] }
         let candidates = try candidates(query)
         if candidates == nil, let found = try fetchInIndexOrder(query) { return found }
-        guard query.sortings.isEmpty else {
+        if candidates == nil, let found = try fetchInRowOrder(query) { return found }
+        guard query.sortings.isEmpty, !query.isPart else {
             var sorter = MatchSorter(query, in: projection)
             try gather(query, among: candidates) {
                 sorter.beginning
@@ -76,7 +77,7 @@ extension Snapshot {
     ) throws {
         if let limit = query.limit, limit <= 0 { return }
         var collected = RowCollector()
-        if query.sortings.isEmpty, query.entities.count == 1 {
+        if query.sortings.isEmpty, !query.isPart, query.entities.count == 1 {
             let candidates = try candidates(query)
             if candidates == nil, isLatest, query.limit == nil, query.offset <= 0 {
                 return try gatherRows(of: query, body)
@@ -172,20 +173,29 @@ extension Snapshot {
 
     // MARK: - Index order
 
-    /// Walks the index of the first sorting instead of sorting all objects, when only the first few
-    /// are requested.
-    ///
-    /// All objects with the same value are gathered, so that the other sortings can arrange them.
-    private func fetchInIndexOrder(_ query: Query) throws -> [ObjectID]? {
-        guard let window = query.windowEnd, let first = query.sortings.first,
+    /// The index of the first sorting; nil where there is none that has all objects.
+    func orderIndex(of query: Query) throws -> StateIndex? {
+        guard let first = query.sortings.first,
             first.options.isEmpty, first.path.scope == 0, first.path.steps.count == 1,
             let property = first.path.steps.first, property.isIndexed,
             // The past may know objects without a value, of which a unique index has none.
             !property.isUnique || isLatest, let index = try index(of: property),
             try models.indexHasAll(of: property, in: transaction)
         else { return nil }
+        return index
+    }
+
+    /// Walks the index of the first sorting instead of sorting all objects, when only the first few
+    /// are requested.
+    ///
+    /// All objects with the same value are gathered, so that the other sortings can arrange them.
+    private func fetchInIndexOrder(_ query: Query) throws -> [ObjectID]? {
+        guard let window = query.windowEnd, let first = query.sortings.first,
+            let index = try orderIndex(of: query)
+        else { return nil }
+        let property = index.property
         let order: ScanOrder = first.isAscending ? .ascending : .descending
-        if isLatest, query.asksForAll, query.sortings.count == 1,
+        if isLatest, query.asksForAll, query.sortings.count == 1, !query.isPart,
             let found = try fetchAllInIndexOrder(query, property, order, window)
         {
             return found
@@ -195,18 +205,21 @@ extension Snapshot {
             guard let entity = schema.entity(number) else { continue }
             programs[number] = try RowProgram(query.filter, for: entity, in: projection)
         }
-        let lower = StoreKey.index(property.number)
+        let isExact = query.isInIndexOrder && index.former == nil
+        let (lower, upper) = StoreKey.bounds(of: query, property, order, isExact: isExact)
         var sorter = MatchSorter(query, in: projection)
         var found = 0
         var group: [UInt8] = []
-        try scan(
-            index, from: lower, to: StoreKey.end(of: lower) ?? [], order: order
-        ) { value, object, age in
-            if found >= window, !value.hasSameBytes(as: group.span.bytes) { return .stop }
+        try scan(index, from: lower, to: upper, order: order) { value, object, age in
+            if found >= window {
+                if isExact, value.byteCount < StoreKey.longIndexSize { return .stop }
+                if !value.hasSameBytes(as: group.span.bytes) { return .stop }
+            }
             guard let program = programs[object.entity] else { return .proceed }
             try withRow(of: object, age) { bytes, row in
-                guard try accepts(object, row, bytes, program) else { return }
-                try sorter.add(object, row, bytes, in: self)
+                guard try accepts(object, row, bytes, program),
+                    try sorter.add(object, row, bytes, in: self)
+                else { return }
                 found += 1
                 if found >= window { group = value.array }
             }
@@ -292,7 +305,7 @@ extension StoreKey {
     }
 
     /// The part of an index key that is in the order of the values.
-    private static func truncatedIndex(_ property: PropertyNumber, _ value: Value) -> [UInt8] {
+    static func truncatedIndex(_ property: PropertyNumber, _ value: Value) -> [UInt8] {
         Array(index(property, value).prefix(4 + StoreLayout.indexedBytesLimit))
     }
 }
