@@ -90,6 +90,7 @@ import Testing
         #expect(sold == ["cake", "tea"])
         #expect(total == 63)
         #expect(count == 5)
+        try pages(context)
         for sale in try context.fetch(FetchRequest<Sale>()) { sale.amount += 1 }
         try context.save()
 
@@ -148,5 +149,53 @@ import Testing
         // example
         print(try context.explain(takings))
         // end of example
+    }
+
+    @MainActor private func pages(_ context: ManagedObjectContext) throws {
+        // example
+        var dearest = FetchRequest<Sale>()
+        dearest.order = [.descending(\.amount)]
+        let first = try context.fetch(dearest.page(size: 3))
+        let link = first.next?.description ?? ""  // goes into a web page, and comes back
+        let second = try context.fetch(dearest.page(after: PageCursor(parsing: link), size: 3))
+        let firstAgain = try context.fetch(dearest.page(before: second.previous, size: 3))
+        let last = try context.fetch(dearest.page(before: nil, size: 3))
+        // end of example
+
+        #expect(first.objects.map(\.amount) == [19, 16, 13])
+        #expect(second.objects.map(\.amount) == [9, 6, 3])
+        #expect(firstAgain.objects == first.objects)
+        #expect(last.objects == second.objects)
+    }
+
+    @MainActor @Test func `streams go as the page says`() async throws {
+        let folder = try TemporaryDirectory()
+        let container = try PersistentContainer(
+            folder.url.appendingPathComponent("s.daybook"), model: [Shop.self, Sale.self])
+        let context = container.viewContext
+        for number in 1...600 {
+            let sale = Sale(context: context)
+            sale.article = number % 2 == 0 ? "tea" : "cake"
+            sale.amount = Decimal(number)
+        }
+        try context.save()
+
+        // example
+        var total: Decimal = 0
+        for try await sale in context.stream(FetchRequest<Sale>()) {
+            total += sale.amount
+        }
+        // end of example
+
+        // example
+        let background = container.newBackgroundContext()
+        var articles: Set<String> = []
+        for try await article in background.stream(FetchRequest<Sale>(), { $0.article }) {
+            articles.insert(article)
+        }
+        // end of example
+
+        #expect(total == 180_300)
+        #expect(articles == ["tea", "cake"])
     }
 }

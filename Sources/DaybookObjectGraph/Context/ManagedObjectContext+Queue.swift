@@ -70,7 +70,7 @@ extension ManagedObjectContext {
         try lock.run(.atOnce, body)
     }
 
-    private func asOneEvent<Result, Failure: Error>(
+    func asOneEvent<Result, Failure: Error>(
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
         defer { processPendingChanges() }

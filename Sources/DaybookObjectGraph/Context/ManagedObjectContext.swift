@@ -63,6 +63,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// Where the context reads.
     public let readingMode: ReadingMode
     let lock: ContextLock
+    /// Runs the actors that live on the context's queue.
+    let executor = ContextExecutor()
 
     /// A name for debugging, kept in the entries that this context saves.
     public var name: String?
@@ -218,6 +220,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
         let manager = UndoManager()
         manager.attach(to: self)
         undoManager = manager
+        executor.serve(self)
         coordinator.register(self)
     }
 

@@ -100,31 +100,54 @@ struct CompositeLeaf {
 
 /// Reads the elements of a composite attribute of an object, one after the other.
 public struct CompositeReader {
-    private let object: ManagedObject
+    private let source: Source
     private var slots: ArraySlice<Int>
     /// Whether values that a type does not have are reported.
     private let reports: Bool
 
+    private enum Source {
+        case object(ManagedObject)
+        /// What an object had, by slot.
+        case values([Value])
+    }
+
     init(_ object: ManagedObject, _ slots: [Int], reporting reports: Bool = true) {
-        self.object = object
+        source = .object(object)
         self.reports = reports
+        self.slots = slots[...]
+    }
+
+    init(_ values: [Value], _ slots: [Int]) {
+        source = .values(values)
+        reports = false
         self.slots = slots[...]
     }
 
     /// The value of the next element; nil when it has none, or one that the type does not have.
     mutating func next<Value: AttributeValue>() -> Value? {
         guard let slot = slots.popFirst() else { return nil }
-        if let value = Value(StoredAttribute(object: object, slot: slot)) { return value }
-        let stored = object.readableValue(inSlot: slot)
-        guard !stored.isNull else { return nil }
-        if let value = Value.unknownValue { return value }
-        if reports { object.reportUnreadable(stored, inSlot: slot) }
-        return nil
+        switch source {
+        case .values(let values):
+            return Value(storedValue: values[slot])
+                ?? (values[slot].isNull ? nil : Value.unknownValue)
+        case .object(let object):
+            if let value = Value(StoredAttribute(object: object, slot: slot)) { return value }
+            let stored = object.readableValue(inSlot: slot)
+            guard !stored.isNull else { return nil }
+            if let value = Value.unknownValue { return value }
+            if reports { object.reportUnreadable(stored, inSlot: slot) }
+            return nil
+        }
     }
 
     /// Skips elements if none of them has a value.
     mutating func skipNulls(_ count: Int) -> Bool {
-        let isNull = slots.prefix(count).allSatisfy { object.value(inSlot: $0).isNull }
+        let isNull = slots.prefix(count).allSatisfy { slot in
+            switch source {
+            case .values(let values): values[slot].isNull
+            case .object(let object): object.value(inSlot: slot).isNull
+            }
+        }
         if isNull { slots = slots.dropFirst(count) }
         return isNull
     }

@@ -48,6 +48,10 @@ public struct FetchRequest<Object: ManagedObject>: Sendable {
     /// Whether objects that have been read before take the values that the store has now, under their
     /// pending changes. When false, a fetch changes no object that has been read.
     public var shouldRefreshRefetchedObjects = false
+    /// The place behind which the objects are; nil for all.
+    var start: QueryPlace?
+    /// Whether the objects come in the opposite order.
+    var isReversed = false
 
     /// A request for objects of a class.
     public init(where condition: Condition<Object>? = nil) {
@@ -224,6 +228,8 @@ extension FetchRequest {
         }
         query.limit = try countMaximum()
         query.offset = offset
+        if isReversed { query = query.reversed }
+        query.start = start
         return query
     }
 }

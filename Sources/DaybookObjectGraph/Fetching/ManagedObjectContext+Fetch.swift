@@ -65,7 +65,14 @@ extension ManagedObjectContext {
     private func found<Object>(
         by request: FetchRequest<Object>, prefetching paths: [[String]]
     ) throws -> [ManagedObject] {
-        let objects = registeredObjects(for: try objectIDs(request))
+        try objects(for: try objectIDs(request), of: request, prefetching: paths)
+    }
+
+    /// The objects of identifiers, with what a request wants to be read of them.
+    func objects<Object>(
+        for ids: [GraphID], of request: FetchRequest<Object>, prefetching paths: [[String]]
+    ) throws -> [ManagedObject] {
+        let objects = registeredObjects(for: ids)
         if request.shouldRefreshRefetchedObjects { refreshRefetched(objects) }
         try prefetch(paths, from: objects)
         if !request.returnsObjectsAsFaults {
@@ -79,7 +86,7 @@ extension ManagedObjectContext {
     }
 
     /// The instances for identifiers: registered ones, or new faults.
-    private func registeredObjects(for ids: [GraphID]) -> [ManagedObject] {
+    func registeredObjects(for ids: [GraphID]) -> [ManagedObject] {
         registry.reserve(ids.count)
         return ids.map { object($0) }
     }

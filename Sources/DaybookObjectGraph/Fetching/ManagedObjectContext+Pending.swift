@@ -29,6 +29,7 @@ extension ManagedObjectContext {
         } else {
             wanted.sortings = []
             wanted.limit = nil
+            wanted.start = nil
         }
         let stored = try parentStore.find(wanted, in: store).filter {
             journal.net(of: GraphID(store: store.number, object: $0)) == nil

@@ -149,7 +149,19 @@ extension CoordinatedStores: RowFinder {
             ? nil : RowPage(rows, in: store.number, for: self.rows)
     }
 
+    func hasPlaces(_ query: Query, in store: PersistentStore) throws -> Bool {
+        try store.read(at: position(toRead: store)) { try $0.hasPlaces(query) }
+    }
+
     func inOneTurn<Result>(_ body: () throws -> Result) throws -> Result { try body() }
+
+    func stateToRead() throws -> ReadState {
+        var sequences: [UInt32: SequenceNumber] = [:]
+        for store in stores {
+            sequences[store.number] = try position(toRead: store) ?? store.head()
+        }
+        return ReadState(sequences: sequences)
+    }
 
     // MARK: - History
 

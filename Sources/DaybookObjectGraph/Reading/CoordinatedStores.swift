@@ -181,6 +181,28 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
         isHeldAtNextRead = false
     }
 
+    func reading<Result>(_ state: ReadState, _ body: () throws -> Result) throws -> Result {
+        let (before, isHeldLater) = (held, isHeldAtNextRead)
+        let pins = positions.mapValues(\.pinned)
+        defer {
+            (held, isHeldAtNextRead) = (before, isHeldLater)
+            for number in positions.keys { positions[number]?.pinned = pins[number] ?? nil }
+        }
+        (held, isHeldAtNextRead) = (QueryGenerationToken(sequences: [:]), false)
+        for store in stores {
+            var position = position(in: store)
+            position.pinned = state.sequences[store.number] ?? .zero
+            positions[store.number] = position
+        }
+        return try body()
+    }
+
+    func mayHaveMerged(after state: ReadState) -> Bool {
+        guard !isHeld else { return false }
+        return follows
+            || state.sequences.contains { positions[$0.key].map { $0.base } ?? .zero > $0.value }
+    }
+
     var generation: QueryGenerationToken? {
         guard held != nil, !isHeldAtNextRead else { return held }
         let pairs = coordinator.persistentStores.compactMap { store in

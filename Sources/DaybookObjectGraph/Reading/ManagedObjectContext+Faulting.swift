@@ -105,6 +105,11 @@ extension ManagedObjectContext {
         try readTogether(objects) { install($1, in: $0) }
     }
 
+    /// Reads the records of all faults among some objects as they are in a state.
+    func realize(_ objects: some Sequence<ManagedObject>, in state: ReadState) throws {
+        try readTogether(objects, in: state) { install($1, in: $0) }
+    }
+
     /// Reads the rows of faults and keeps them until the faults fire.
     func readAhead(_ objects: some Sequence<ManagedObject>) throws {
         try readTogether(objects) { _, _ in }
@@ -112,23 +117,28 @@ extension ManagedObjectContext {
 
     /// Reads the rows of all faults at once, and hands them out when all have been read.
     private func readTogether(
-        _ objects: some Sequence<ManagedObject>, _ body: (ManagedObject, Row) -> Void
+        _ objects: some Sequence<ManagedObject>, in state: ReadState? = nil,
+        _ body: (ManagedObject, Row) -> Void
     ) throws {
         let ticket = coordinator.rows.ticket()
         var found: [(object: ManagedObject, row: Row, page: RowPage?)] = []
-        try parentStore.readTogether(objects.filter(\.isFault)) { faults, rows, _ in
-            var rest = faults[...]
-            try rows(faults.map(\.graphID)) { id, row, page in
-                // The rows come in the order of the objects; those without one are passed over.
-                while let object = rest.popFirst() {
-                    guard object.graphID == id else { continue }
-                    return found.append((object, row, page))
+        let read = {
+            try self.parentStore.readTogether(objects.filter(\.isFault)) { faults, rows, _ in
+                var rest = faults[...]
+                try rows(faults.map(\.graphID)) { id, row, page in
+                    // The rows come in the order of the objects; those without one are passed over.
+                    while let object = rest.popFirst() {
+                        guard object.graphID == id else { continue }
+                        return found.append((object, row, page))
+                    }
                 }
             }
         }
+        if let state { try parentStore.reading(state, read) } else { try read() }
         var last: RowPage?
         for (object, row, page) in found {
-            share(row, page, of: object, ticket, &last)
+            // Others share only what is new.
+            if state == nil { share(row, page, of: object, ticket, &last) }
             body(object, row)
         }
     }

@@ -107,6 +107,16 @@ final class ParentContext: ParentStore, @unchecked Sendable {
         try parent.performForChild(body)
     }
 
+    func stateToRead() throws -> ReadState {
+        try parent.performForChild { try parent.parentStore.stateToRead() }
+    }
+
+    func reading<Result>(_ state: ReadState, _ body: () throws -> Result) throws -> Result {
+        try parent.performForChild { try parent.parentStore.reading(state, body) }
+    }
+
+    func mayHaveMerged(after state: ReadState) -> Bool { true }
+
     func graphID(of id: ManagedObjectID) -> GraphID? { parent.coordinator.graphID(of: id) }
 
     func history(of id: ManagedObjectID) throws -> [ObjectRevision] {

@@ -77,6 +77,16 @@ protocol ParentStore: AnyObject, Sendable {
     /// Runs code that reads several times, while nothing but a save to a store changes what it reads.
     func inOneTurn<Result>(_ body: () throws -> Result) throws -> Result
 
+    /// The state that a read sees now.
+    func stateToRead() throws -> ReadState
+
+    /// Runs code that reads the stores as they are in a state, whatever is saved meanwhile. It must not
+    /// call the program.
+    func reading<Result>(_ state: ReadState, _ body: () throws -> Result) throws -> Result
+
+    /// Whether entries behind a state have been merged, or are as they are saved.
+    func mayHaveMerged(after state: ReadState) -> Bool
+
     /// The identifier among all stores; nil when it belongs to none of them.
     func graphID(of id: ManagedObjectID) -> GraphID?
 
@@ -206,11 +216,19 @@ enum ReadSource {
     case store
 }
 
+/// The last entry that is seen of each store, by the number of the store.
+struct ReadState: Sendable {
+    let sequences: [UInt32: SequenceNumber]
+}
+
 /// Finds objects together with their rows, so that one read brings both.
 protocol RowFinder: AnyObject {
     /// Hands out the rows of a store that a query finds, many at a time.
     func forEachRows(
         of query: Query, in store: PersistentStore, _ body: (EncodedRows) throws -> Void) throws
+
+    /// Whether a page of a query is found without the pages before it.
+    func hasPlaces(_ query: Query, in store: PersistentStore) throws -> Bool
 
     /// Adds the values that an attribute has in all objects of a store that a query finds, whatever its order
     /// and limits.

@@ -32,8 +32,7 @@ extension FilterPlan {
     /// - Returns: The walk. Whether the store has the index is left to the caller.
     package func walk(inOrderOf query: Query) -> OrderedWalk? {
         guard let window = query.windowEnd, let first = query.sortings.first,
-            first.options.isEmpty, first.path.scope == 0, first.path.steps.count == 1,
-            let property = first.path.steps.first, property.isIndexed
+            let property = query.indexedOrder
         else { return nil }
         let (range, rest) = range(of: property, query.filter)
         let walk = OrderedWalk(
@@ -85,6 +84,16 @@ extension FilterPlan {
             return IndexCover(property: property, ranges: ranges)
         default: return nil
         }
+    }
+}
+
+extension Query {
+    /// The attribute of the objects themselves by which they are sorted first, if it has an index in that order.
+    package var indexedOrder: SchemaProperty? {
+        guard let first = sortings.first, first.options.isEmpty, first.path.scope == 0,
+            first.path.steps.count == 1, first.path.steps[0].isIndexed
+        else { return nil }
+        return first.path.steps[0]
     }
 }
 

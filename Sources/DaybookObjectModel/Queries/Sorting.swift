@@ -57,6 +57,10 @@ package struct Query: Sendable {
     package var limit: Int?
     /// The number of objects to skip.
     package var offset: Int
+    /// The place behind which the objects are; nil for all.
+    package var start: QueryPlace?
+    /// Whether objects that are equal in all sortings come in descending order of their numbers.
+    package var descendsAmongEquals = false
 
     /// A query for all objects of an entity, to be narrowed down.
     package init(
@@ -88,7 +92,7 @@ package struct Query: Sendable {
         return try filter.matches(object, in: source)
     }
 
-    /// Sorts matching objects and applies offset and limit.
+    /// Sorts matching objects that are behind the start, and applies offset and limit.
     ///
     /// - Complexity: O(*n* log *n*) comparisons, and *n* reads for each sorting.
     package func arranged<Source: FilterSource & ~Copyable>(
@@ -154,7 +158,10 @@ package struct Query: Sendable {
     ) throws -> [Keyed] {
         var all: [Keyed] = []
         all.reserveCapacity(objects.count)
-        for object in objects { all.append(try keyed(object, in: source)) }
+        for object in objects {
+            let keyed = try keyed(object, in: source)
+            if isBehindStart(object, keyed.keys) { all.append(keyed) }
+        }
         all.sort(by: precedes)
         return all
     }
@@ -167,8 +174,7 @@ package struct Query: Sendable {
             case .orderedSame: continue
             }
         }
-        return (left.object.number, left.object.entity)
-            < (right.object.number, right.object.entity)
+        return breaksTie(left.object, before: right.object)
     }
 
     private func windowed(_ objects: [ObjectID]) -> [ObjectID] {

@@ -38,13 +38,13 @@ extension Projection {
 
     /// Walks the rows between two keys.
     func walkRows(
-        from lower: [UInt8], to upper: [UInt8],
+        from lower: [UInt8], to upper: [UInt8], order: ScanOrder = .ascending,
         in transaction: borrowing some Reading & ~Copyable,
         _ body: (ObjectID, RowLayout, RawSpan) throws -> WalkStep
     ) throws -> WalkStep {
         var step = WalkStep.proceed
         try transaction.scan(
-            tables.rows, from: lower.span.bytes, to: upper.span.bytes, order: .ascending
+            tables.rows, from: lower.span.bytes, to: upper.span.bytes, order: order
         ) { key, value in
             step = try pass(key, value, to: body)
             return step == .proceed ? .proceed : .stop
@@ -143,7 +143,52 @@ extension Projection {
         in transaction: borrowing some Reading & ~Copyable,
         _ body: (ObjectID, RowLayout, RawSpan) throws -> WalkStep
     ) throws -> WalkStep {
-        var changed = try changedObjects(of: entity, after: sequence, in: transaction)[...]
+        try walkStretch(
+            from: StoreKey.entity(entity), to: StoreKey.end(of: entity), at: sequence,
+            in: transaction, body)
+    }
+
+    /// Walks the past between two keys of one entity, stretch by stretch, so that neither what has changed
+    /// behind the last object that is wanted is read, nor all of it kept.
+    func walkPast(
+        from lower: [UInt8], to upper: [UInt8], at sequence: SequenceNumber,
+        in transaction: borrowing ReadTransaction,
+        _ body: (ObjectID, RowLayout, RawSpan) throws -> WalkStep
+    ) throws -> WalkStep {
+        var lower = lower
+        var count = 64
+        while lower.span.bytes.precedes(upper.span.bytes) {
+            var end = upper
+            for table in [tables.rows, tables.versions] {
+                var skipped = count
+                let bound = end
+                try transaction.scan(
+                    table, from: lower.span.bytes, to: bound.span.bytes, skipping: &skipped
+                ) { key, _ in
+                    end = key.extracting(first: StoreKey.objectSize).array
+                    return .stop
+                }
+            }
+            // So many versions may be those of one object.
+            if !lower.span.bytes.precedes(end.span.bytes) {
+                end = StoreKey.end(of: end) ?? upper
+            }
+            let step = try walkStretch(
+                from: lower, to: end, at: sequence, in: transaction, body)
+            if step == .stop { return .stop }
+            lower = end
+            count = min(2 * count, 4_096)
+        }
+        return .proceed
+    }
+
+    private func walkStretch(
+        from lower: [UInt8], to upper: [UInt8], at sequence: SequenceNumber,
+        in transaction: borrowing some Reading & ~Copyable,
+        _ body: (ObjectID, RowLayout, RawSpan) throws -> WalkStep
+    ) throws -> WalkStep {
+        var changed = try changedObjects(
+            from: lower, to: upper, after: sequence, in: transaction)[...]
         var step = WalkStep.proceed
         func passOn(before object: ObjectID?) throws {
             while step == .proceed, let next = changed.first, object.map({ next < $0 }) ?? true {
@@ -154,7 +199,7 @@ extension Projection {
                 step = found ?? .proceed
             }
         }
-        _ = try walkRows(of: entity, in: transaction) { object, layout, bytes in
+        _ = try walkRows(from: lower, to: upper, in: transaction) { object, layout, bytes in
             try passOn(before: object)
             if step == .proceed, layout.since <= sequence {
                 step = try body(object, layout, bytes)
@@ -165,14 +210,16 @@ extension Projection {
         return step
     }
 
-    /// The objects of an entity that were there at `sequence` and have been changed or deleted since, in
+    /// The objects between two keys that were there at `sequence` and have been changed or deleted since, in
     /// order: those whose first later version is as old.
     private func changedObjects(
-        of entity: EntityNumber, after sequence: SequenceNumber,
+        from lower: [UInt8], to upper: [UInt8], after sequence: SequenceNumber,
         in transaction: borrowing some Reading & ~Copyable
     ) throws -> [ObjectID] {
         var changed: [ObjectID] = []
-        try forEachReplaced(of: [entity], since: sequence, in: transaction) { object, _, _ in
+        _ = try forEachReplaced(
+            from: lower, to: upper, since: sequence, in: transaction
+        ) { object, _, _ in
             changed.append(object)
             return .proceed
         }
@@ -188,25 +235,35 @@ extension Projection {
         in transaction: borrowing some Reading & ~Copyable,
         _ body: (ObjectID, RowLayout, RawSpan) throws -> WalkStep
     ) throws {
-        var step = WalkStep.proceed
-        for entity in entities where step == .proceed {
-            let lower = StoreKey.entity(entity)
-            let upper = StoreKey.end(of: entity)
-            var seen: ObjectID?
-            try transaction.scan(
-                tables.versions, from: lower.span.bytes, to: upper.span.bytes, order: .ascending
-            ) { key, value in
-                var reader = KeyReader()
-                let object = try reader.object(key)
-                guard try reader.sequence(key) > sequence, seen != object else { return .proceed }
-                seen = object
-                let layout = try decoding(object) { () throws(DecodingFailure) in
-                    try RowLayout(value)
-                }
-                if layout.since <= sequence { step = try body(object, layout, value) }
-                return step == .proceed ? .proceed : .stop
-            }
+        for entity in entities {
+            let step = try forEachReplaced(
+                from: StoreKey.entity(entity), to: StoreKey.end(of: entity), since: sequence,
+                in: transaction, body)
+            if step == .stop { return }
         }
+    }
+
+    private func forEachReplaced(
+        from lower: [UInt8], to upper: [UInt8], since sequence: SequenceNumber,
+        in transaction: borrowing some Reading & ~Copyable,
+        _ body: (ObjectID, RowLayout, RawSpan) throws -> WalkStep
+    ) throws -> WalkStep {
+        var step = WalkStep.proceed
+        var seen: ObjectID?
+        try transaction.scan(
+            tables.versions, from: lower.span.bytes, to: upper.span.bytes, order: .ascending
+        ) { key, value in
+            var reader = KeyReader()
+            let object = try reader.object(key)
+            guard try reader.sequence(key) > sequence, seen != object else { return .proceed }
+            seen = object
+            let layout = try decoding(object) { () throws(DecodingFailure) in
+                try RowLayout(value)
+            }
+            if layout.since <= sequence { step = try body(object, layout, value) }
+            return step == .proceed ? .proceed : .stop
+        }
+        return step
     }
 
     /// Whether objects of the entities have so many versions. None of these is read.

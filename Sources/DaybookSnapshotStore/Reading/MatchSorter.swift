@@ -35,20 +35,24 @@ struct MatchSorter: Sendable {
         capacity = isTooGreat ? .max : max(double, 512)
     }
 
-    /// Adds a match.
+    /// Adds a match, unless it is before the place where the query begins.
     ///
     /// - Parameters:
     ///   - object: The object.
     ///   - row: The layout of its row.
     ///   - bytes: Its row.
     ///   - snapshot: Where the values of related objects are looked up.
+    /// - Returns: Whether it is behind that place.
     /// - Throws: ``StoreError`` when a value cannot be read.
+    @discardableResult
     mutating func add(
         _ object: ObjectID, _ row: RowLayout, _ bytes: RawSpan, in snapshot: borrowing Snapshot
-    ) throws {
+    ) throws -> Bool {
         guard let leading else {
+            guard query.isBehindStart(object, []) else { return false }
             matches.append(Match(object: object, first: .null, others: []))
-            return
+            if matches.count >= capacity { prune() }
+            return true
         }
         let first: Value
         if let slot = leadingPlace?.slot(in: object.entity, projection.schema) {
@@ -57,13 +61,17 @@ struct MatchSorter: Sendable {
         } else {
             first = try leading.key(of: object, in: snapshot)
         }
-        if let last, leading.order(ofKeys: last, first) == .orderedAscending { return }
+        if let last, leading.order(ofKeys: last, first) == .orderedAscending { return true }
         var others: [Value] = []
         for sorting in query.sortings.dropFirst() {
             others.append(try key(sorting, object, row, bytes, in: snapshot))
         }
+        guard query.start == nil || query.isBehindStart(object, [first] + others) else {
+            return false
+        }
         matches.append(Match(object: object, first: first, others: others))
         if matches.count >= capacity { prune() }
+        return true
     }
 
     /// A sorter for more matches, without any yet, that drops those which this one would.
@@ -104,15 +112,14 @@ struct MatchSorter: Sendable {
                     : sorting.order(ofKeys: left.others[index - 1], right.others[index - 1])
                 if order != .orderedSame { return order == .orderedAscending }
             }
-            return (left.object.number, left.object.entity)
-                < (right.object.number, right.object.entity)
+            return query.breaksTie(left.object, before: right.object)
         }
     }
 
     private mutating func prune() {
         guard let window, window > 0 else { return }
         matches = Array(sorted.prefix(window))
-        if matches.count == window { last = matches.last?.first }
+        if matches.count == window, leading != nil { last = matches.last?.first }
     }
 }
 

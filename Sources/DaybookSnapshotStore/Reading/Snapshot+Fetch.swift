@@ -28,7 +28,8 @@ extension Snapshot {
             return try fetchInIndexOrder(query, walk)
         }
         let candidates = try candidates(query, plan)
-        guard query.sortings.isEmpty else {
+        if candidates == nil, let found = try fetchInRowOrder(query) { return found }
+        guard query.sortings.isEmpty, !query.isPart else {
             var sorter = MatchSorter(query, in: projection)
             try gather(query, among: candidates) {
                 sorter.beginning
@@ -79,7 +80,7 @@ extension Snapshot {
     ) throws {
         if let limit = query.limit, limit <= 0 { return }
         var collected = RowCollector()
-        if query.sortings.isEmpty, query.entities.count == 1 {
+        if query.sortings.isEmpty, !query.isPart, query.entities.count == 1 {
             let candidates = try candidates(query)
             if candidates == nil, isLatest, query.limit == nil, query.offset <= 0 {
                 return try gatherRows(of: query, body)
@@ -211,12 +212,20 @@ extension Snapshot {
     /// How the index of the first sorting is walked until enough is found; nil where finding all matches first is
     /// cheaper, or there is no such index.
     func walk(inOrderOf query: Query, _ plan: FilterPlan) throws -> OrderedWalk? {
-        guard let walk = plan.walk(inOrderOf: query),
-            // The past may know objects without a value, of which a unique index has none.
-            !walk.property.isUnique || isLatest, try index(of: walk.property) != nil,
-            try models.indexHasAll(of: walk.property, in: transaction)
-        else { return nil }
+        guard let walk = plan.walk(inOrderOf: query), try orderIndex(of: query) != nil else {
+            return nil
+        }
         return walk
+    }
+
+    /// The index of the first sorting; nil where there is none that has all objects.
+    func orderIndex(of query: Query) throws -> StateIndex? {
+        guard let property = query.indexedOrder,
+            // The past may know objects without a value, of which a unique index has none.
+            !property.isUnique || isLatest, let index = try index(of: property),
+            try models.indexHasAll(of: property, in: transaction)
+        else { return nil }
+        return index
     }
 
     /// Walks an index instead of sorting all objects.
@@ -225,7 +234,7 @@ extension Snapshot {
     private func fetchInIndexOrder(_ query: Query, _ walk: OrderedWalk) throws -> [ObjectID] {
         guard let index = try index(of: walk.property) else { return [] }
         let order: ScanOrder = walk.isAscending ? .ascending : .descending
-        if isLatest, query.asksForAll, query.sortings.count == 1,
+        if isLatest, query.asksForAll, query.sortings.count == 1, !query.isPart,
             let found = try fetchAllInIndexOrder(query, walk.property, order, walk.window)
         {
             return found
@@ -235,19 +244,27 @@ extension Snapshot {
             guard let entity = schema.entity(number) else { continue }
             programs[number] = try RowProgram(query.filter, for: entity, in: self)
         }
-        let whole = StoreKey.index(walk.property.number)
-        let (lower, upper) =
-            walk.range.map { StoreKey.bounds(of: $0, walk.property.number) }
-            ?? (whole, StoreKey.end(of: whole) ?? [])
+        let isExact = query.isInIndexOrder && index.former == nil
+        var (lower, upper) = StoreKey.bounds(of: query, walk.property, order, isExact: isExact)
+        if let range = walk.range {
+            let (least, greatest) = StoreKey.bounds(of: range, walk.property.number)
+            if lower.lexicographicallyPrecedes(least) { lower = least }
+            if greatest.lexicographicallyPrecedes(upper) { upper = greatest }
+            if !lower.lexicographicallyPrecedes(upper) { return [] }
+        }
         var sorter = MatchSorter(query, in: projection)
         var found = 0
         var group: [UInt8] = []
         try scan(index, from: lower, to: upper, order: order) { value, object, age in
-            if found >= walk.window, !value.hasSameBytes(as: group.span.bytes) { return .stop }
+            if found >= walk.window {
+                if isExact, value.byteCount < StoreKey.longIndexSize { return .stop }
+                if !value.hasSameBytes(as: group.span.bytes) { return .stop }
+            }
             guard let program = programs[object.entity] else { return .proceed }
             try withRow(of: object, age) { bytes, row in
-                guard try accepts(object, row, bytes, program) else { return }
-                try sorter.add(object, row, bytes, in: self)
+                guard try accepts(object, row, bytes, program),
+                    try sorter.add(object, row, bytes, in: self)
+                else { return }
                 found += 1
                 if found >= walk.window { group = value.array }
             }
@@ -333,7 +350,7 @@ extension StoreKey {
     }
 
     /// The part of an index key that is in the order of the values.
-    private static func truncatedIndex(_ property: PropertyNumber, _ value: Value) -> [UInt8] {
+    static func truncatedIndex(_ property: PropertyNumber, _ value: Value) -> [UInt8] {
         Array(index(property, value).prefix(4 + StoreLayout.indexedBytesLimit))
     }
 }

@@ -17,6 +17,9 @@ struct FetchCommand: Command {
         "--sort", short: "-s", "KEY", .name, "Sort by this property; '-KEY' in descending order.")
     private let limit = Option("--limit", short: "-n", "N", .count, "Stop after N objects.")
     private let offset = Option("--offset", "N", .count, "Skip the first N objects.")
+    private let after = Option(
+        "--after", "CURSOR", .text,
+        "Go on behind this place, which the page before has named; 'start' for the first page.")
     private let count = Flag(
         "--count", short: "-c", "Print only the number of objects; with groups, that of each.")
     private let changes = Flag(
@@ -63,9 +66,17 @@ struct FetchCommand: Command {
                 without a value are a group as well. Of integers and decimals a sum is exact;
                 one that does not fit the type of the attribute is an error.
 
+                '--after' fetches by pages of '--limit' objects. Each names the cursor of the
+                next one: in JSON as "next", beside "objects" or in the last line; otherwise
+                on standard error. Unlike an offset it neither repeats nor skips an object
+                when others come or go between two pages. It belongs to the store, the entity
+                and '--sort'. Each page reads the newest state, or that of '--at'.
+
                 CSV is RFC 4180 in UTF-8: a field that is empty and not quoted is null.
                 """,
-            arguments: [store, entity, filter, moment, then, sort, limit, offset, count, changes]
+            arguments: [
+                store, entity, filter, moment, then, sort, limit, offset, after, count, changes,
+            ]
                 + groups.all + [form],
             examples: [
                 .init(
@@ -102,6 +113,16 @@ struct FetchCommand: Command {
             query.filter = try StoreReading.filter(text, for: entity, in: store.schema)
         }
         let isCSV = arguments[form] != nil
+        let isPage = arguments[after] != nil
+        if isPage {
+            guard arguments[limit] ?? 0 > 0, arguments[offset] == nil, !arguments[count],
+                !groups.areAsked(arguments)
+            else {
+                throw ToolError.usage(
+                    "'--after' fetches pages of objects: give '--limit', and no '--offset', '--count' "
+                        + "or groups.")
+            }
+        }
         if isCSV, console.format != .text {
             throw ToolError.usage("'--format csv' and '--output' exclude each other.")
         }
@@ -126,15 +147,59 @@ struct FetchCommand: Command {
         } else {
             query.sortings = try sortings(arguments, of: entity, in: store.schema)
             let (objects, reading) = try PagedReading.begin(store, at: sequence) {
-                try $0.fetch(query)
+                try find(query, after: arguments[after], in: store, $0)
             }
+            let next = try isPage ? cursor(behind: objects, of: query, reading) : nil
+            let shown = isPage ? Array(objects.prefix(query.limit ?? .max)) : objects
             if isCSV {
-                try printCSV(objects, of: entity, reading, console)
+                try printCSV(shown, of: entity, reading, console)
             } else {
-                try print(objects, of: entity, reading, console)
+                try print(shown, of: entity, reading, console, page: isPage ? .some(next) : nil)
+            }
+            if isPage, console.format == .text {
+                try console.talk(next.map { "The next page: --after \($0)" } ?? "The last page.")
             }
         }
         return .success
+    }
+
+    // MARK: - Pages
+
+    /// The objects of a query; of a page one more than it has, if there is one.
+    private func find(
+        _ query: Query, after text: String?, in store: Store, _ snapshot: borrowing Snapshot
+    ) throws -> [ObjectID] {
+        guard let text else { return try snapshot.fetch(query) }
+        var query = query
+        query.limit = query.limit.map { $0 == .max ? $0 : $0 + 1 }
+        if text != "start" {
+            guard let token = PlaceToken(text) else {
+                throw ToolError.usage(
+                    "'--after' takes a cursor as a page has named it, whole, or 'start'.")
+            }
+            guard token.store == store.uuid else {
+                throw ToolError.usage("The cursor of '--after' is of a page of another store.")
+            }
+            query.start = try query.place(of: token)
+        }
+        return try snapshot.fetch(query)
+    }
+
+    /// The cursor to the page behind some objects; nil when there is none.
+    private func cursor(
+        behind objects: [ObjectID], of query: Query, _ reading: PagedReading
+    ) throws -> String? {
+        guard let limit = query.limit, objects.count > limit else { return nil }
+        let last = objects[limit - 1]
+        let keys = try reading.store.read(at: reading.sequence) { snapshot in
+            var keys: [Value] = []
+            for sorting in query.sortings { keys.append(try sorting.key(of: last, in: snapshot)) }
+            return keys
+        }
+        return try query.token(
+            for: QueryPlace(keys: keys, object: last), inStore: reading.store.uuid,
+            readAt: reading.sequence.rawValue
+        ).text
     }
 
     private func storeToRead(
@@ -170,19 +235,19 @@ struct FetchCommand: Command {
 
     private func print(
         _ objects: [ObjectID], of entity: SchemaEntity, _ reading: PagedReading,
-        _ console: Console
+        _ console: Console, page next: String??
     ) throws {
         if console.format == .text {
             return try printTable(objects, of: entity, reading, console)
         }
-        var listing = Listing(console)
+        var listing = Listing(console, isPage: next != nil)
         try reading.forEach(objects) { object, snapshot in
             let bytes = try json(of: object, snapshot)
             return (bytes, bytes.count)
         } print: { bytes in
             try listing.append(json: bytes)
         }
-        try listing.close()
+        if let next { try listing.close(next: next) } else { try listing.close() }
     }
 
     private func printTable(

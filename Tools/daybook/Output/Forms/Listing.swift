@@ -15,9 +15,12 @@
 struct Listing {
     private let console: Console
     private(set) var count = 0
+    /// Whether the records are a page: with `json` a member of one object beside the cursor.
+    private let isPage: Bool
 
-    init(_ console: Console) {
+    init(_ console: Console, isPage: Bool = false) {
         self.console = console
+        self.isPage = isPage
     }
 
     /// Prints one record.
@@ -28,10 +31,26 @@ struct Listing {
         case .text: try text()
         case .jsonl: try console.print(try record())
         case .json:
-            try console.write((count == 0 ? "[\n  " : ",\n  ").utf8)
-            try console.write(try record().indented(depth: 1))
+            let start = isPage ? "{\n  \"objects\": [\n    " : "[\n  "
+            try console.write((count == 0 ? start : isPage ? ",\n    " : ",\n  ").utf8)
+            try console.write(try record().indented(depth: isPage ? 2 : 1))
         }
         count += 1
+    }
+
+    /// Ends a page.
+    ///
+    /// - Parameter next: The cursor to the next page; nil when there is none.
+    /// - Throws: When the output cannot be written.
+    func close(next: String?) throws {
+        let member = "\"next\": \(next.map { "\"\($0)\"" } ?? "null")"
+        switch console.format {
+        case .text: break
+        case .jsonl: try console.write("{\(member.replacing(": ", with: ":"))}\n".utf8)
+        case .json:
+            let end = count == 0 ? "{\n  \"objects\": []" : "\n  ]"
+            try console.write("\(end),\n  \(member)\n}\n".utf8)
+        }
     }
 
     /// Ends the list.

@@ -1,0 +1,101 @@
+internal import DaybookLMDB
+package import DaybookObjectModel
+
+// Queries that begin at a place: one page of what a query finds, without the pages before it.
+
+extension Snapshot {
+    /// Whether a page of a query is found without the pages before it: no index serves the condition, and
+    /// the order is that of the rows or of an index.
+    package func hasPlaces(_ query: Query) throws -> Bool {
+        guard case .scan = try plan(query).access else { return false }
+        return try query.sortings.isEmpty || orderIndex(of: query) != nil
+    }
+
+    /// The objects of a query without sortings that begins at a place, in the order of their numbers; nil for
+    /// another query.
+    ///
+    /// - Complexity: O(log *n* + *r*) page reads, *r* the number of rows from the place to the last one that
+    ///   is found; O(*n*) backwards in the past.
+    func fetchInRowOrder(_ query: Query) throws -> [ObjectID]? {
+        guard query.isPart, query.sortings.isEmpty, isLatest || !query.descendsAmongEquals else {
+            return nil
+        }
+        let window = query.windowEnd ?? .max
+        var found: [ObjectID] = []
+        for number in query.entities.sorted() {
+            guard let entity = schema.entity(number) else { continue }
+            let program = try RowProgram(query.filter, for: entity, in: self)
+            var count = 0
+            try walkRows(of: number, from: query) { object, row, bytes in
+                guard query.isBehindStart(object, []),
+                    try accepts(object, row, bytes, program)
+                else { return .proceed }
+                found.append(object)
+                count += 1
+                return count == window ? .stop : .proceed
+            }
+        }
+        // The numbers of an entity and its subentities interleave.
+        if query.entities.count > 1 { found.sort(by: query.breaksTie(_:before:)) }
+        return Array(found.prefix(window).dropFirst(max(0, query.offset)))
+    }
+
+    private func walkRows(
+        of entity: EntityNumber, from query: Query,
+        _ body: (ObjectID, RowLayout, RawSpan) throws -> WalkStep
+    ) throws {
+        let place = query.start.map {
+            StoreKey.object(ObjectID(entity: entity, number: $0.object.number))
+        }
+        if query.descendsAmongEquals {
+            let end = place.flatMap(StoreKey.end(of:)) ?? StoreKey.end(of: entity)
+            _ = try projection.walkRows(
+                from: StoreKey.entity(entity), to: end, order: .descending, in: transaction, body)
+        } else if isLatest {
+            _ = try projection.walkRows(
+                from: place ?? StoreKey.entity(entity), to: StoreKey.end(of: entity),
+                in: transaction, body)
+        } else {
+            _ = try projection.walkPast(
+                from: place ?? StoreKey.entity(entity), to: StoreKey.end(of: entity),
+                at: sequence, in: transaction, body)
+        }
+    }
+}
+
+extension Query {
+    /// Whether the records of the index of the only sorting come in the order of the query.
+    var isInIndexOrder: Bool {
+        sortings.count == 1 && entities.count == 1
+            && sortings[0].isAscending != descendsAmongEquals
+    }
+}
+
+extension StoreKey {
+    /// Keys of so many bytes, without the object, may stand for several values.
+    static let longIndexSize = 4 + StoreLayout.indexedBytesLimit
+
+    /// Keys that enclose the index records behind the place where a query begins, and those of objects with
+    /// the same value.
+    ///
+    /// - Parameters:
+    ///   - query: A query that is sorted by the property first.
+    ///   - property: The property.
+    ///   - order: The direction in which the index is walked.
+    ///   - isExact: Whether the records come in the order of the query, so that those before the place are
+    ///     left out even where they have the same value.
+    /// - Returns: The first key, and the key behind the last.
+    static func bounds(
+        of query: Query, _ property: SchemaProperty, _ order: ScanOrder, isExact: Bool
+    ) -> (lower: [UInt8], upper: [UInt8]) {
+        let all = index(property.number)
+        let end = end(of: all) ?? []
+        guard let start = query.start, let key = start.keys.first else { return (all, end) }
+        let value = index(property.number, key)
+        let isLong = value.count >= longIndexSize
+        let place =
+            isExact && !isLong
+            ? index(property.number, key, start.object) : truncatedIndex(property.number, key)
+        return order == .ascending ? (place, end) : (all, Self.end(of: place) ?? end)
+    }
+}
