@@ -26,7 +26,8 @@ import Testing
         #expect(lines.last == "")
         #expect(
             lines.first
-                == "sequence,time,recorded,author,note,info,context,op,object,entity,property,old,new")
+                == "sequence,time,recorded,author,note,info,context,op,object,entity,property,old,new"
+        )
         #expect(lines.contains { $0.hasSuffix(",update,Country/2,Country,motto,\"\",") })
         #expect(lines.contains { $0.hasSuffix(",insert,Country/2,Country,motto,,\"\"") })
     }
