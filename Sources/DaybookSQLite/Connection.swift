@@ -64,14 +64,33 @@ package final class Connection {
 
 /// SQLite's reason for a refusal.
 package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What a program can do something about.
+    package enum Reason: Sendable, Hashable {
+        /// Others use the database.
+        case busy
+        /// The file is no database, or a damaged one.
+        case damaged
+        /// Anything else.
+        case other
+    }
+
     /// SQLite's message.
     package let description: String
+    /// What it means.
+    package let reason: Reason
 
-    init(_ description: String) {
+    init(_ description: String, _ reason: Reason = .other) {
         self.description = description
+        self.reason = reason
     }
 
     init(of handle: OpaquePointer) {
-        self.init(String(cString: sqlite3_errmsg(handle)))
+        let reason: Reason =
+            switch sqlite3_errcode(handle) {
+            case SQLITE_BUSY, SQLITE_LOCKED: .busy
+            case SQLITE_CORRUPT, SQLITE_NOTADB: .damaged
+            default: .other
+            }
+        self.init(String(cString: sqlite3_errmsg(handle)), reason)
     }
 }

@@ -6,7 +6,8 @@ internal import Foundation
 
 // | table | columns |
 // |---|---|
-// | about | one row: the store's identifier, the last entry taken in, its digest |
+// | about | one row: the store's identifier, the last entry taken in, its digest, the newest model then, and the first
+//   entry that set a model which the program that took it in did not know |
 // | held | each value: object, attribute, the entry that set it, the one that ended it or null |
 // | words | FTS5 without contents: the words of each value, by the number of its row in 'held' |
 //
@@ -14,14 +15,18 @@ internal import Foundation
 
 /// The connection to the file of a text index.
 struct IndexConnection {
-    private let connection: Connection
+    private var connection: Connection
     private let name: String
+    private let path: String?
+    private let store: String
+    /// Which file it is, by device and number; nil in memory.
+    private var identity: FileIdentity?
 
     /// "Dbtx".
     private static let application: Int64 = 0x4462_7478
     private static let form: Int64 = 1
-    /// So many steps are taken in by one transaction.
-    private static let stepsAtOnce = 50_000
+    /// So many entries, changes and values are taken in by one transaction.
+    private static let workAtOnce = 50_000
     /// How long to wait for another process that takes entries in, in milliseconds.
     private static let patience = 60_000
 
@@ -31,54 +36,82 @@ struct IndexConnection {
     /// - Throws: ``SearchError`` with ``SearchError/Code/file``.
     init(_ path: String?, besides store: String) throws {
         name = path ?? "in memory"
+        self.path = path
+        self.store = store
         do {
-            if let path {
-                try Self.make(path, besides: store)
-                connection = try Connection(path: path)
-            } else {
-                connection = try Connection.inMemory()
-            }
-            try connection.run("PRAGMA busy_timeout = \(Self.patience)")
-            try connection.run("PRAGMA synchronous = NORMAL")
+            connection = try Self.connect(to: path, besides: store)
+            identity = path.flatMap(FileIdentity.init)
             try prepare()
         } catch let error as SQLiteError {
-            throw Self.unusable(name, error.description)
+            throw Self.unusable(path ?? "in memory", error)
         }
     }
 
-    private static func unusable(_ name: String, _ reason: String) -> SearchError {
-        SearchError(
-            .file,
-            "The text index '\(name)' cannot be used: \(reason). It can be made anew from the journal: "
-                + "remove the file, or give another one.")
+    private static func connect(
+        to path: String?, besides store: String
+    ) throws -> Connection {
+        let connection: Connection
+        if let path {
+            try make(path, besides: store)
+            connection = try Connection(path: path)
+        } else {
+            connection = try Connection.inMemory()
+        }
+        try connection.run("PRAGMA busy_timeout = \(patience)")
+        try connection.run("PRAGMA synchronous = NORMAL")
+        return connection
     }
 
+    private static func unusable(_ name: String, _ error: SQLiteError) -> SearchError {
+        let remedy =
+            switch error.reason {
+            case .busy: "Another program takes in a long journal; try again later."
+            case .damaged:
+                "It can be made anew from the journal: remove the file, or give another one."
+            case .other: "Mend that, or give another file."
+            }
+        return SearchError(
+            .file, "The text index '\(name)' cannot be used: \(error.description). \(remedy)")
+    }
+
+    /// Makes an empty file unless there is one. Of several programs that do so at once one succeeds, and the others
+    /// find its file.
     private static func make(_ path: String, besides store: String) throws {
-        let files = FileManager.default
-        guard !files.fileExists(atPath: path) else { return }
-        var attributes: [FileAttributeKey: Any] = [:]
-        if let mode = try? files.attributesOfItem(atPath: store)[.posixPermissions] {
-            attributes[.posixPermissions] = mode
-        }
-        guard files.createFile(atPath: path, contents: nil, attributes: attributes) else {
-            throw unusable(path, "it cannot be made there")
+        var status = stat()
+        let mode = stat(store, &status) == 0 ? status.st_mode & 0o666 : 0o600
+        let descriptor = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, mode)
+        if descriptor >= 0 {
+            // The mask of the process is for files that nobody has said the mode of.
+            fchmod(descriptor, mode)
+            close(descriptor)
+        } else if errno != EEXIST {
+            let reason = String(cString: strerror(errno))
+            throw SearchError(
+                .file,
+                "The text index '\(path)' cannot be made: \(reason). Give a file in a folder that can be "
+                    + "written to.")
         }
     }
 
     private func prepare() throws {
+        if try isPrepared() { return }
         try inTransaction {
+            // Another process may have been first.
+            if try isPrepared() { return }
             let application = try number("PRAGMA application_id")
             let tables = try number("SELECT count(*) FROM sqlite_master")
-            if application == Self.application, try number("PRAGMA user_version") == Self.form {
-                return
-            }
             guard application == Self.application || (application == 0 && tables == 0) else {
-                throw Self.unusable(name, "it is a database of something else")
+                throw SearchError(
+                    .file,
+                    "The text index '\(name)' cannot be used: it is a database of something else. Give "
+                        + "another file.")
             }
             try connection.run(
                 """
                 DROP TABLE IF EXISTS about; DROP TABLE IF EXISTS held; DROP TABLE IF EXISTS words;
-                CREATE TABLE about (store TEXT NOT NULL, sequence INTEGER NOT NULL, digest BLOB);
+                CREATE TABLE about (
+                    store TEXT NOT NULL, sequence INTEGER NOT NULL, digest BLOB NOT NULL,
+                    model INTEGER NOT NULL, unknown INTEGER);
                 CREATE TABLE held (
                     id INTEGER PRIMARY KEY, entity INTEGER NOT NULL, object INTEGER NOT NULL,
                     property INTEGER NOT NULL, since INTEGER NOT NULL, until INTEGER);
@@ -91,6 +124,19 @@ struct IndexConnection {
         }
     }
 
+    private func isPrepared() throws -> Bool {
+        try number("PRAGMA application_id") == Self.application
+            && number("PRAGMA user_version") == Self.form
+    }
+
+    /// Opens the file anew where it was removed or exchanged since.
+    private mutating func followFile() throws {
+        guard let path, FileIdentity(path) != identity || identity == nil else { return }
+        connection = try Self.connect(to: path, besides: store)
+        identity = FileIdentity(path)
+        try prepare()
+    }
+
     // MARK: - Following
 
     /// How far the index has come.
@@ -98,6 +144,10 @@ struct IndexConnection {
         let store: String
         let sequence: SequenceNumber
         let digest: [UInt8]
+        /// The entry that set the newest model when it came so far.
+        let model: SequenceNumber
+        /// The first entry that set a model which the program that took it in did not know.
+        let unknown: SequenceNumber?
     }
 
     /// Takes in the entries since the last one, and returns the last.
@@ -105,32 +155,38 @@ struct IndexConnection {
     /// - Throws: ``SearchError`` with ``SearchError/Code/file``; ``StoreError`` when the journal cannot be read.
     mutating func bringUpToDate(with store: Store) throws -> SequenceNumber {
         do {
-            var reached = try position()?.sequence ?? .zero
+            try followFile()
             let head = try store.head()
-            if try isCurrent(head, store) { return head }
             let feed = try TextIndexFeed(store)
+            if let position = try position(), position.sequence == head,
+                try isOf(store, position, feed)
+            {
+                return head
+            }
+            var reached = SequenceNumber.zero
             repeat {
                 reached = try inTransaction { try takeIn(through: head, feed, store) }
             } while reached < head
             return reached
         } catch let error as SQLiteError {
-            throw Self.unusable(name, error.description)
+            throw Self.unusable(name, error)
         }
     }
 
-    private func isCurrent(_ head: SequenceNumber, _ store: Store) throws -> Bool {
-        guard let position = try position(), position.sequence == head else { return false }
-        return try isOf(store, position)
-    }
-
-    /// Whether the position is one in the journal of the store, and not of another or of what has been replaced.
-    private func isOf(_ store: Store, _ position: Position) throws -> Bool {
-        guard position.store == store.uuid.uuidString else { return false }
+    /// Whether the position is one in the journal of the store, not of another or of what has been replaced, and what
+    /// is before it was taken in as it would be now.
+    private func isOf(_ store: Store, _ position: Position, _ feed: TextIndexFeed) throws -> Bool {
+        guard position.store == store.uuid.uuidString, feed.agrees(with: position.model) else {
+            return false
+        }
+        // A program of an earlier model has left out what came with a later one.
+        if let unknown = position.unknown, unknown <= store.modelSequence { return false }
         let head = try store.head()
-        guard position.sequence > .zero, position.sequence <= head else {
-            return position.sequence == .zero
-        }
-        return try store.entry(position.sequence).digest.bytes == position.digest
+        guard position.sequence > .zero, position.sequence <= head else { return false }
+        let digest =
+            try position.sequence == head
+            ? store.headDigest() : store.entry(position.sequence).digest
+        return digest.bytes == position.digest
     }
 
     /// Takes in some entries after the noted one. Another process may have taken in some meanwhile.
@@ -138,8 +194,10 @@ struct IndexConnection {
         through head: SequenceNumber, _ feed: TextIndexFeed, _ store: Store
     ) throws -> SequenceNumber {
         var first = SequenceNumber(1)
-        if let position = try position(), try isOf(store, position) {
+        var unknown: SequenceNumber?
+        if let position = try position(), try isOf(store, position, feed) {
             first = position.sequence.next
+            unknown = position.unknown
         } else {
             try connection.run("DELETE FROM about; DELETE FROM held")
             try connection.run("INSERT INTO words (words) VALUES ('delete-all')")
@@ -148,31 +206,36 @@ struct IndexConnection {
         let writer = try IndexWriter(connection)
         var reached = first
         var digest: [UInt8] = []
-        var steps = 0
+        var work = 0
         try store.entries(from: first, through: head) { entry in
             try feed.forEachStep(of: entry) { step in
                 try writer.write(step, at: entry.sequence)
-                steps += 1
+                work += 1
             }
+            work += 1 + entry.changes.count
             reached = entry.sequence
             digest = entry.digest.bytes
-            return steps < Self.stepsAtOnce ? .proceed : .stop
+            return work < Self.workAtOnce ? .proceed : .stop
         }
+        if unknown == nil, let entry = feed.firstUnknown, entry <= reached { unknown = entry }
         try connection.run("DELETE FROM about")
-        try connection.statement("INSERT INTO about VALUES (?, ?, ?)").run(
-            .text(store.uuid.uuidString), .integer(Int64(bitPattern: reached.rawValue)),
-            .blob(digest))
+        try connection.statement("INSERT INTO about VALUES (?, ?, ?, ?, ?)").run(
+            .text(store.uuid.uuidString), reached.stored, .blob(digest), feed.model.stored,
+            unknown?.stored ?? .null)
         return reached
     }
 
     private func position() throws -> Position? {
-        let rows = try connection.statement("SELECT store, sequence, digest FROM about").rows()
+        let rows = try connection.statement(
+            "SELECT store, sequence, digest, model, unknown FROM about"
+        ).rows()
         guard let row = rows.first, case .text(let store) = row[0],
-            case .integer(let sequence) = row[1], case .blob(let digest) = row[2]
+            let sequence = SequenceNumber(stored: row[1]), case .blob(let digest) = row[2],
+            let model = SequenceNumber(stored: row[3])
         else { return nil }
         return Position(
-            store: store, sequence: SequenceNumber(rawValue: UInt64(bitPattern: sequence)),
-            digest: digest)
+            store: store, sequence: sequence, digest: digest, model: model,
+            unknown: SequenceNumber(stored: row[4]))
     }
 
     // MARK: - Searching
@@ -206,7 +269,7 @@ struct IndexConnection {
                 .integer(Int64(max(0, scope.offset)))
             ).compactMap(IndexRow.init)
         } catch {
-            throw Self.unusable(name, error.description)
+            throw Self.unusable(name, error)
         }
     }
 
@@ -230,6 +293,29 @@ struct IndexConnection {
             try? connection.run("ROLLBACK")
             throw error
         }
+    }
+}
+
+/// Which file a path leads to.
+private struct FileIdentity: Equatable {
+    private let device: UInt64
+    private let number: UInt64
+
+    /// Nil where there is none.
+    init?(_ path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        device = UInt64(status.st_dev)
+        number = UInt64(status.st_ino)
+    }
+}
+
+extension SequenceNumber {
+    fileprivate var stored: SQLiteValue { .integer(Int64(bitPattern: rawValue)) }
+
+    fileprivate init?(stored value: SQLiteValue) {
+        guard case .integer(let number) = value else { return nil }
+        self.init(rawValue: UInt64(bitPattern: number))
     }
 }
 
@@ -269,7 +355,7 @@ private struct IndexWriter {
     }
 
     func write(_ step: TextStep, at sequence: SequenceNumber) throws {
-        let sequence = SQLiteValue.integer(Int64(bitPattern: sequence.rawValue))
+        let sequence = sequence.stored
         switch step {
         case .set(let object, let property, let text):
             let number = SQLiteValue.integer(Int64(bitPattern: object.number))

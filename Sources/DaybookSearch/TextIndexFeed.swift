@@ -13,13 +13,20 @@ enum TextStep {
 }
 
 /// Turns entries into what they do to texts, by the models under which they were saved.
+///
+/// What is confidential by the newest model is not indexed at all, also where it was not confidential once.
 struct TextIndexFeed {
     private let store: Store
     private let history: ModelHistory
+    private let hidden: Set<PropertyNumber>
+    /// The entry that set the newest model.
+    let model: SequenceNumber
 
     init(_ store: Store) throws {
         self.store = store
         history = try store.modelHistory()
+        model = history.versions.last?.sequence ?? .zero
+        hidden = history.schema(at: model).confidential
     }
 
     /// An attribute of an entity.
@@ -28,13 +35,23 @@ struct TextIndexFeed {
         let property: PropertyNumber
     }
 
+    /// Whether what was taken in when an earlier model was the newest is as it would be taken in now.
+    func agrees(with earlier: SequenceNumber) -> Bool {
+        earlier == model || history.schema(at: earlier).confidential == hidden
+    }
+
+    /// The first entry that set a model which this opening of the store does not know; nil for none.
+    var firstUnknown: SequenceNumber? {
+        let known = store.modelSequence
+        return history.versions.first { $0.sequence > known }?.sequence
+    }
+
     /// Passes what an entry does to `body`, in order.
     func forEachStep(of entry: Entry, _ body: (TextStep) throws -> Void) throws {
         let schema = history.schema(at: entry.sequence)
         var appeared: Set<Place> = []
-        if entry.version != nil {
-            let former = history.schema(before: entry.sequence).map(Self.places) ?? []
-            let places = Self.places(of: schema)
+        if entry.version != nil, let former = history.schema(before: entry.sequence).map(places) {
+            let places = places(of: schema)
             for place in former.subtracting(places) {
                 try body(.drop(place.entity, place.property))
             }
@@ -48,7 +65,7 @@ struct TextIndexFeed {
             guard let entity = schema.entity(change.object.entity) else { continue }
             func set(_ property: SchemaProperty, _ value: Value) throws {
                 let place = Place(entity: entity.number, property: property.number)
-                guard property.isSearched, !appeared.contains(place) else { return }
+                guard isIndexed(property), !appeared.contains(place) else { return }
                 try body(.set(change.object, property.number, value.text))
             }
             switch change.kind {
@@ -66,15 +83,22 @@ struct TextIndexFeed {
         }
     }
 
-    private static func places(of schema: Schema) -> Set<Place> {
+    private func isIndexed(_ property: SchemaProperty) -> Bool {
+        property.isSearched && !hidden.contains(property.number)
+    }
+
+    private func places(of schema: Schema) -> Set<Place> {
         var places: Set<Place> = []
         for entity in schema.entities {
-            for property in entity.slots where property.isSearched {
+            for property in entity.slots where isIndexed(property) {
                 places.insert(Place(entity: entity.number, property: property.number))
             }
         }
         return places
     }
+
+    /// So many objects are read at a time.
+    private static let objectsAtOnce = 5_000
 
     /// The texts that objects have in some attributes after an entry. Attributes that have been removed since are
     /// passed over.
@@ -82,22 +106,40 @@ struct TextIndexFeed {
         at places: Set<Place>, _ sequence: SequenceNumber,
         _ body: (ObjectID, PropertyNumber, String) throws -> Void
     ) throws {
-        guard !places.isEmpty, sequence > SequenceNumber(1) else { return }
         for place in places {
             guard let entity = store.schema.entity(place.entity),
-                let property = entity.property(place.property), property.isSearched
+                let property = entity.property(place.property), isIndexed(property)
             else { continue }
-            var texts: [(ObjectID, String)] = []
+            var objects: [ObjectID] = []
             try store.read(at: sequence) { snapshot in
                 try snapshot.objects(of: [entity.number]) { object in
-                    if let text = try snapshot.value(of: property, in: object).text {
-                        texts.append((object, text))
-                    }
+                    objects.append(object)
                     return .proceed
                 }
             }
-            for (object, text) in texts { try body(object, property.number, text) }
+            var rest = objects[...]
+            while !rest.isEmpty {
+                var texts: [(ObjectID, String)] = []
+                try store.read(at: sequence) { snapshot in
+                    for object in rest.prefix(Self.objectsAtOnce) {
+                        guard let text = try snapshot.value(of: property, in: object).text else {
+                            continue
+                        }
+                        texts.append((object, text))
+                    }
+                }
+                for (object, text) in texts { try body(object, property.number, text) }
+                rest = rest.dropFirst(Self.objectsAtOnce)
+            }
         }
+    }
+}
+
+extension Schema {
+    /// The confidential attributes.
+    fileprivate var confidential: Set<PropertyNumber> {
+        Set(
+            entities.flatMap(\.slots).filter { $0.attribute?.isConfidential == true }.map(\.number))
     }
 }
 

@@ -193,16 +193,25 @@ import Testing
 
     @Test func `a file of something else is refused and left as it is`() throws {
         let path = temporary.folder.appending(path: "other").path
+        let tables = temporary.folder.appending(path: "tables").path
+        let made = try ChildProcess.run(
+            #require(BuiltTool.system("python3")),
+            [
+                "-c",
+                "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); "
+                    + "c.execute('create table t (x)'); c.commit()", tables,
+            ])
+        #expect(made.ending == .exited(0))
         for bytes in [
-            Array("not a database at all, and longer than a hundred bytes".utf8)
-                + [UInt8](repeating: 7, count: 4_000)
+            Data("not a database at all".utf8) + Data(repeating: 7, count: 4_000),
+            try Data(contentsOf: URL(filePath: tables)),
         ] {
-            try Data(bytes).write(to: URL(filePath: path))
+            try bytes.write(to: URL(filePath: path))
             let error = #expect(throws: SearchError.self) {
                 try TextIndexFile(of: store, at: path)
             }
             #expect(error?.code == .file)
-            #expect(try Data(contentsOf: URL(filePath: path)) == Data(bytes))
+            #expect(try Data(contentsOf: URL(filePath: path)) == bytes)
         }
         let folder = #expect(throws: SearchError.self) {
             try TextIndexFile(of: store, at: temporary.folder.appending(path: "none/index").path)
@@ -210,25 +219,93 @@ import Testing
         #expect(folder?.code == .file)
     }
 
+    @Test func `an index whose file was removed or exchanged while it is open is made anew`() throws
+    {
+        _ = try add("red herring")
+        let (left, right) = (try index(), try index())
+        #expect(try found("herring", in: left).count == 1)
+        try FileManager.default.removeItem(atPath: temporary.path + "-text")
+        #expect(try found("herring", in: right).count == 1)
+        _ = try add("blue herring")
+        #expect(try found("herring", in: left).count == 2)
+        #expect(try found("herring", in: right).count == 2)
+    }
+
+    @Test func `a file that may only be read serves while nothing is new`() throws {
+        _ = try add("herring")
+        #expect(try found("herring", in: index()).count == 1)
+        let file = temporary.path + "-text"
+        let before = try Data(contentsOf: URL(filePath: file))
+        #expect(try found("herring", in: index()).count == 1)
+        #expect(try Data(contentsOf: URL(filePath: file)) == before)
+    }
+
+    // MARK: - Models
+
+    private static func kind(isConfidential: Bool = false) -> AttributeDescription {
+        AttributeDescription(
+            name: "kind", type: .string, isOptional: false, isConfidential: isConfidential,
+            defaultValue: .string("smoked thing"))
+    }
+
+    private func reopened(_ model: ManagedObjectModel) throws -> (Store, TextIndexFile) {
+        let store = try Store.open(at: temporary.path, model: model, options: .counting())
+        return (store, try TextIndexFile(of: store, at: temporary.path + "-text"))
+    }
+
     @Test func `what a new attribute is by default can be found, and what is removed cannot`()
         throws
     {
         let object = try add("herring")
         #expect(try found("herring", in: index()) == ["herring"])
-        let path = temporary.path
-        try store.close()
-        var wider = Self.model(title: true)
-        wider.entities[0].attributes.append(
-            AttributeDescription(
-                name: "kind", type: .string, isOptional: false,
-                defaultValue: .string("smoked thing")))
-        let store = try Store.open(at: path, model: wider, options: .counting())
-        let index = try TextIndexFile(of: store, at: path + "-text")
+        var wider = Self.model()
+        wider.entities[0].attributes.append(Self.kind())
+        let (new, index) = try reopened(wider)
 
         let match = try #require(try index.search("smoked", in: SearchScope()).first)
         #expect(match.object == object && match.property.name == "kind")
         #expect(try index.search("herring", in: SearchScope()).count == 1)
-        try store.close()
+        try new.close()
+
+        var narrower = wider
+        narrower.entities[0].attributes.removeAll { $0.name == "kind" }
+        let (last, after) = try reopened(narrower)
+        #expect(try after.search("smoked", in: SearchScope(at: .ever)).isEmpty)
+        #expect(try after.search("herring", in: SearchScope()).count == 1)
+        try last.close()
+    }
+
+    @Test func `a program of an earlier model leaves no hole for one of the newer`() throws {
+        _ = try add("herring")
+        var wider = Self.model()
+        wider.entities[0].attributes.append(Self.kind())
+        let (new, _) = try reopened(wider)
+        // The program of the earlier model is the first to take the new one in.
+        #expect(try found("herring", in: index()) == ["herring"])
+
+        let index = try TextIndexFile(of: new, at: temporary.path + "-text")
+        #expect(try index.search("smoked", in: SearchScope()).count == 1)
+        #expect(try found("herring", in: self.index()) == ["herring"])
+        #expect(try index.search("smoked", in: SearchScope()).count == 1)
+        try new.close()
+    }
+
+    @Test func `what becomes confidential is in the file no more`() throws {
+        var wider = Self.model()
+        wider.entities[0].attributes.append(Self.kind())
+        let (first, before) = try reopened(wider)
+        _ = try add("herring")
+        #expect(try before.search("smoked", in: SearchScope()).count == 1)
+        try first.close()
+
+        wider.entities[0].attributes.removeAll { $0.name == "kind" }
+        wider.entities[0].attributes.append(Self.kind(isConfidential: true))
+        let (second, after) = try reopened(wider)
+        #expect(try after.search("herring", in: SearchScope(at: .ever)).count == 1)
+        #expect(try after.search("smoked", in: SearchScope(at: .ever)).isEmpty)
+        let bytes = try Data(contentsOf: URL(filePath: temporary.path + "-text"))
+        #expect(bytes.range(of: Data("herring".utf8)) != nil)
+        try second.close()
     }
 
     @Test(arguments: [81, 82, 83] as [UInt64])

@@ -44,7 +44,8 @@ extension Tree {
         let count =
             (1 - begin.share) * beginSize + end.share * endSize
             + Double(last - first - 1) * (level == 1 ? size : (beginSize + endSize) / 2)
-        return min(Int(count.rounded()), Int(record.entries))
+        // What a damaged page says of its size may come to more than any number of records.
+        return Int(min(count.rounded(), Double(pages.recordsMaximum), Double(record.entries)))
     }
 
     /// How many records a page and those below it have, and the share of these that lies before a key, by the

@@ -174,16 +174,20 @@ package enum FilterAccess: Sendable {
         }
     }
 
-    /// The same range with an open end closed by another range of the same property; nil where that closes none.
+    /// The range between this one, which is open at one end, and another of the same property, which is open at the
+    /// other end; nil for any other two. It is exactly what both allow.
     func narrowed(by other: FilterAccess) -> FilterAccess? {
         guard case .index(let property, let ranges) = self, ranges.count == 1,
             case .between(let lower, let upper) = ranges[0],
             case .index(let candidate, let others) = other, others.count == 1,
             candidate.number == property.number,
-            case .between(let otherLower, let otherUpper) = others[0],
-            (lower == nil && otherLower != nil) || (upper == nil && otherUpper != nil)
+            case .between(let otherLower, let otherUpper) = others[0]
         else { return nil }
-        return .index(property, [.between(lower ?? otherLower, upper ?? otherUpper)])
+        switch (lower, upper, otherLower, otherUpper) {
+        case (let lower?, nil, nil, let upper?), (nil, let upper?, let lower?, nil):
+            return .index(property, [.between(lower, upper)])
+        default: return nil
+        }
     }
 }
 
@@ -218,8 +222,9 @@ extension SchemaProperty {
     fileprivate func indexKey(_ value: Value) -> Value? {
         guard isIndexed, let type = attribute?.type else { return nil }
         switch (type, value) {
-        case (.bool, .bool), (.int16, .int), (.int32, .int), (.int64, .int), (.decimal, .decimal),
-            (.string, .string), (.url, .string), (.date, .date), (.uuid, .uuid):
+        case (.decimal, .decimal(let number)): return number.isNaN ? nil : value.normalized
+        case (.bool, .bool), (.int16, .int), (.int32, .int), (.int64, .int), (.string, .string),
+            (.url, .string), (.date, .date), (.uuid, .uuid):
             return value.normalized
         case (.data, .data), (.data, .large): return value.normalized(for: type)
         case (.float, .double(let number)), (.double, .double(let number)):

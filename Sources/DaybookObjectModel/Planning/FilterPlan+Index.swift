@@ -39,7 +39,9 @@ extension FilterPlan {
             property: property, range: range, isAscending: first.isAscending, window: window)
         switch access {
         case .objects: return nil
-        case .scan: return walk
+        case .scan:
+            let isFew = Double(window) * (Cost.record + Cost.lookUp) < Double(total)
+            return isFew || query.isPart || total <= Cost.fewObjects ? walk : nil
         case .index(let own, _) where own.number == property.number:
             guard range != nil else { return nil }
             return Double(window) / rest < Double(count) ? walk : nil
@@ -78,7 +80,12 @@ extension FilterPlan {
     /// - Returns: The records, of values whose order in the index is exactly that of the filter.
     package func cover(of filter: Filter) -> IndexCover? {
         guard chosen == filter, case .index(let property, let ranges) = access else { return nil }
+        let isBounded = ranges.allSatisfy { range in
+            if case .between(nil, _) = range { false } else { true }
+        }
         switch property.attribute?.type {
+        // What is not a number is less than all in the index, and no condition on numbers holds for it.
+        case .decimal where !isBounded: return nil
         // Dates and binary numbers of a condition may lie between those that a row can have.
         case .bool, .int16, .int32, .int64, .decimal, .uuid:
             return IndexCover(property: property, ranges: ranges)

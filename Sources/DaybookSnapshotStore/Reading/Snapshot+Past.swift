@@ -192,8 +192,8 @@ extension Snapshot {
     /// So many versions are walked in the time in which an object is looked up that stands in an entry.
     private static let versionsAtOnce = 16
 
-    /// The objects of some entities that entries change or delete, in order, each once; nil where it is faster to look among
-    /// all versions, or entries cannot be read.
+    /// The objects of some entities that entries change or delete, in order, each once; nil where it is faster to
+    /// look among all versions, or entries cannot be read.
     func changedObjects(
         of entities: [EntityNumber], after first: SequenceNumber, through last: SequenceNumber
     ) throws -> [ObjectID]? {

@@ -40,6 +40,7 @@ extension Snapshot {
         case let moment?: range.first = try namedEntry(moment) ?? known
         case nil: break
         }
+        range.first = max(range.first, SequenceNumber(1))
         switch end {
         case .date(let date): range.last = min(try lastEntry(before: date), known)
         case let moment?: range.last = min(try namedEntry(moment) ?? known, known)

@@ -336,6 +336,10 @@ import Testing
             workers[7].salary = 0
             let last = try #require(try context.save(author: "ada"))
 
+            let always = FetchRequest<Worker>(
+                where: (\Worker.salary).decreased(since: .sequence(.zero)))
+            #expect(try context.fetch(always) == [workers[7]])
+
             let request = FetchRequest<Worker>(
                 where: (\Worker.salary).decreased(since: .sequence(last)))
 

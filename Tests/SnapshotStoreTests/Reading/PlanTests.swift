@@ -70,7 +70,9 @@ struct PlanTests {
             "code": random.chance(12) ? .null : .int(Int64.random(in: 0..<90, using: &random)),
             "kind": random.chance(12)
                 ? .null : .string("k\(Int.random(in: 0..<25, using: &random))"),
-            "price": .decimal(Decimal(Int.random(in: 0..<5_000, using: &random)) / 100),
+            "price": .decimal(
+                random.chance(40)
+                    ? .nan : Decimal(Int.random(in: 0..<5_000, using: &random)) / 100),
             "weight": .double(Double(Int.random(in: 0..<500, using: &random)) / 4),
             "isSold": .bool(random.chance(3)),
             "label": .string("l\(Int.random(in: 0..<7, using: &random))"),
@@ -86,7 +88,7 @@ struct PlanTests {
             return "(" + parts.joined(separator: joint) + ")"
         }
         let code = Int.random(in: 0..<90, using: &random)
-        return switch Int.random(in: 0..<14, using: &random) {
+        return switch Int.random(in: 0..<16, using: &random) {
         case 0: "code == \(code)"
         case 1: "code > \(code)"
         case 2: "code >= \(code) AND code < \(code + 5)"
@@ -100,6 +102,8 @@ struct PlanTests {
         case 10: "code IN {\(code), nil, 3}"
         case 11: "label == 'l\(code % 7)'"
         case 12: "shop.city == 'c\(code % 13)'"
+        case 13: "code > \(code) AND code BETWEEN {\(code + 2), \(code + 6)}"
+        case 14: "price < \(code) AND price BETWEEN {\(code / 2), \(code / 2 + 9)}"
         default: "code == nil"
         }
     }
@@ -183,5 +187,45 @@ struct PlanTests {
 
         #expect(plan.total > Self.itemCount / 2 && plan.total < Self.itemCount * 2)
         #expect(plan.count < 100)
+    }
+
+    @Test func `a count by an index is that of the rows where ranges overlap, or are of nothing`()
+        throws
+    {
+        var random = SeededGenerator(seed: 2)
+        let temporary = try Self.store(&random)
+        let store = temporary.store
+        let item = try #require(store.schema.entity(named: "Item"))
+        for text in [
+            "code > 5 AND code BETWEEN {7, 10}", "code BETWEEN {7, 10} AND code > 5",
+            "code < 9 AND code BETWEEN {7, 10}", "code BETWEEN {10, 7}", "code > 9 AND code < 3",
+            "price < 5", "price <= 5.5 AND price > 2", "price < 5.5 AND price BETWEEN {3, 5}",
+            "price > 20", "code IN {nil, 3}", "isSold == TRUE", "sku == 7",
+        ] {
+            let query = Query(
+                item, filter: try Filter(parsing: text, for: item, in: store.schema))
+            try store.read { snapshot in
+                var expected = 0
+                try snapshot.objects(of: query.entities) { object in
+                    if try query.filter.matches(object, in: snapshot) { expected += 1 }
+                    return .proceed
+                }
+                #expect(try snapshot.count(query) == expected, "\(text)")
+                #expect(try snapshot.fetch(query).count == expected, "\(text)")
+            }
+        }
+        for constant in [Decimal.nan, 3] {
+            let price = try #require(item.property(named: "price"))
+            for comparison in [FilterOperator.less, .greater, .equal, .lessOrEqual] {
+                let filter = Filter.comparison(
+                    FilterComparison(
+                        .path(FilterPath([price])), comparison, .constant(.decimal(constant))))
+                let query = Query(item, filter: filter)
+                try store.read { snapshot in
+                    let found = try snapshot.fetch(query)
+                    #expect(try snapshot.count(query) == found.count)
+                }
+            }
+        }
     }
 }
