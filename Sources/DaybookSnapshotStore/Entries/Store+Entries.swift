@@ -58,7 +58,7 @@ extension Store {
     ) throws {
         var next = max(first, SequenceNumber(1))
         while next <= last {
-            let batch = try batch(
+            let batch = batch(
                 from: next, through: last, bytes: StoreLayout.walkedBytesLimit)
             for entry in batch.entries {
                 if try body(entry) == .stop { return }
@@ -74,8 +74,8 @@ extension Store {
     /// - Returns: The entries before the first that cannot be trusted, and why that one cannot be.
     func page(
         from first: SequenceNumber, through last: SequenceNumber, bytes: Int
-    ) throws -> (entries: [Entry], failure: (any Error)?) {
-        let batch = try batch(from: first, through: last, bytes: bytes)
+    ) -> (entries: [Entry], failure: (any Error)?) {
+        let batch = batch(from: first, through: last, bytes: bytes)
         var entries: [Entry] = []
         for entry in batch.entries {
             do {
@@ -90,20 +90,21 @@ extension Store {
     /// Entries read in one transaction. A damaged one does not take those before it with it.
     private func batch(
         from first: SequenceNumber, through last: SequenceNumber, bytes: Int
-    ) throws -> (entries: [JournalEntry], failure: (any Error)?) {
-        try reading { transaction in
-            var entries: [JournalEntry] = []
-            var size = 0
-            do {
+    ) -> (entries: [JournalEntry], failure: (any Error)?) {
+        var entries: [JournalEntry] = []
+        do {
+            try reading { transaction in
+                entries = []
+                var size = 0
                 try parts.journal.entries(from: first, through: last, in: transaction) { entry in
                     entries.append(entry)
                     size += entry.payload.count
                     return size < bytes ? .proceed : .stop
                 }
-            } catch {
-                return (entries, error)
             }
-            return (entries, nil)
+        } catch {
+            return (entries, error)
         }
+        return (entries, nil)
     }
 }

@@ -75,7 +75,7 @@ package struct JournalPages: Sendable {
         guard head >= reached.sequence else { throw StoreError.journalLost(reached.sequence) }
         let end = min(last ?? head, head)
         guard end > reached.sequence else { return [] }
-        let page = try store.page(
+        let page = store.page(
             from: reached.sequence.next, through: end, bytes: Self.bytesMaximum)
         guard let first = page.entries.first, let newest = page.entries.last else {
             if let failure = page.failure { throw failure }

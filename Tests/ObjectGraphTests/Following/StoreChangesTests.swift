@@ -365,6 +365,15 @@ struct StoreChangesTests {
         #expect(try store.cursor(named: "c").position == SequenceNumber(3))
         let refusal = #expect(throws: StoreError.self) { try store.changes() }
         #expect(refusal?.code == .corrupt)
+        var walked: [UInt64] = []
+        let end = #expect(throws: StoreError.self) {
+            try store.store.entries { entry in
+                walked.append(entry.sequence.rawValue)
+                return .proceed
+            }
+        }
+        #expect(end?.code == .corrupt)
+        #expect(walked == [1, 2])
 
         var entries = try store.changes(since: .sequence(.zero)).makeAsyncIterator()
         #expect(try await entries.next()?.sequence == SequenceNumber(1))
