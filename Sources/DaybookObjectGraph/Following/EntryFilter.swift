@@ -185,49 +185,32 @@ extension GraphEntity {
 
 /// A filter ready for the entries of one store.
 struct ResolvedEntryFilter: Sendable {
-    fileprivate let filter: EntryFilter
-    fileprivate let changes: ChangeSelection
-    private let earliest: Int64
-    private let latest: Int64
+    private var headers = HeaderSelection()
+    private let changes: ChangeSelection
+    private let kinds: Set<ObjectChangeKind>
 
     fileprivate init(filter: EntryFilter, changes: ChangeSelection) {
-        self.filter = filter
         self.changes = changes
-        earliest = filter.since?.nearestMicrosecond ?? .min
-        latest = filter.until?.nearestMicrosecond ?? .max
+        kinds = filter.kinds
+        headers.authors = filter.authors
+        headers.excludedAuthors = filter.excludedAuthors
+        headers.contextNames = filter.contextNames
+        headers.notes = filter.notes
+        headers.info = filter.info
+        headers.earliest = filter.since?.nearestMicrosecond ?? .min
+        headers.latest = filter.until?.nearestMicrosecond ?? .max
     }
 
     /// The changes of an entry that are wanted, in the layout of the program's model; nil when the entry is not.
     func selected(of entry: Entry, in schema: Schema) -> [Change]? {
-        guard admits(entry.header), earliest <= entry.time, entry.time <= latest else {
-            return nil
-        }
+        guard headers.includes(entry) else { return nil }
         let shown = entry.changes.compactMap { $0.shown(by: schema) }
-        guard changes.isSelective || !filter.kinds.isEmpty else { return shown }
+        guard changes.isSelective || !kinds.isEmpty else { return shown }
         let wanted = shown.filter {
-            (filter.kinds.isEmpty || filter.kinds.contains($0.objectChangeKind))
+            (kinds.isEmpty || kinds.contains($0.objectChangeKind))
                 && changes.includes($0, of: schema.entity($0.object.entity))
         }
         return wanted.isEmpty ? nil : wanted
-    }
-
-    private func admits(_ header: EntryHeader) -> Bool {
-        if !filter.authors.isEmpty {
-            guard let author = header.author, filter.authors.contains(author) else { return false }
-        }
-        if let author = header.author, filter.excludedAuthors.contains(author) { return false }
-        if !filter.contextNames.isEmpty {
-            guard let name = header.context, filter.contextNames.contains(name) else {
-                return false
-            }
-        }
-        for (key, texts) in filter.info {
-            guard let text = header.info[key], texts.isEmpty || texts.contains(text) else {
-                return false
-            }
-        }
-        guard !filter.notes.isEmpty else { return true }
-        return header.note.map { note in filter.notes.contains(where: note.contains) } ?? false
     }
 }
 

@@ -22,7 +22,8 @@ extension Store {
     ///   with ``StoreError/Code/corrupt`` when something that the save has to read is damaged: a row of
     ///   its objects, the last entry, one that a conflict is traced to, or a page. Other entries may be
     ///   damaged; with ``StoreError/Code/conditionFailed`` for a condition that does not hold, or a cursor that
-    ///   stands elsewhere; with ``StoreError/Code/model`` for a cursor that is to move with a model. The store is unchanged then.
+    ///   stands elsewhere; with ``StoreError/Code/model`` for a cursor that is to move with a model. The store is
+    ///   unchanged then.
     /// - Complexity: O(*k* log *n*) page reads and writes, *k* the number of changes. Every 64th
     ///   save also reads the short entries among the 63 before it, to write their times.
     @discardableResult
