@@ -60,6 +60,8 @@ public struct AuditFilter: Sendable, Hashable {
 package struct ResolvedFilter: Sendable {
     private let filter: AuditFilter
     private let history: ModelHistory
+    /// The wanted entries.
+    private var headers = HeaderSelection()
     /// The wanted changes, with the properties that have, or once had, one of the names.
     private var selection = ChangeSelection()
 
@@ -69,6 +71,11 @@ package struct ResolvedFilter: Sendable {
     fileprivate init(_ filter: AuditFilter, in history: ModelHistory, _ schema: Schema) throws {
         self.filter = filter
         self.history = history
+        headers.authors = filter.authors
+        headers.notes = filter.notes
+        headers.info = filter.info
+        headers.earliest = filter.earliest
+        headers.latest = filter.latest
         choosesChanges =
             !filter.entities.isEmpty || !filter.objects.isEmpty || !filter.properties.isEmpty
             || !filter.operations.isEmpty || !filter.texts.isEmpty
@@ -102,24 +109,7 @@ package struct ResolvedFilter: Sendable {
 
     /// The record of an entry with the changes that are wanted; nil when it is not wanted.
     package func record(of entry: Entry) -> AuditRecord? {
-        guard filter.range.contains(entry.sequence), filter.earliest <= entry.time,
-            entry.time <= filter.latest
-        else { return nil }
-        if !filter.authors.isEmpty {
-            guard let author = entry.header.author, filter.authors.contains(author) else {
-                return nil
-            }
-        }
-        if !filter.notes.isEmpty {
-            guard let note = entry.header.note, filter.notes.contains(where: note.contains) else {
-                return nil
-            }
-        }
-        for (key, texts) in filter.info {
-            guard let text = entry.header.info[key], texts.isEmpty || texts.contains(text) else {
-                return nil
-            }
-        }
+        guard filter.range.contains(entry.sequence), headers.includes(entry) else { return nil }
         let schema = history.schema(at: entry.sequence)
         let before = entry.version == nil ? nil : history.schema(before: entry.sequence)
         guard choosesChanges else { return AuditRecord(entry, in: schema, before: before) }

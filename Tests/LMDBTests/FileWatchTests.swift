@@ -9,6 +9,9 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct FileWatchTests {
     private let folder: TemporaryDirectory
+    /// One that looks at nothing by itself, so that only the kernel's notices wake it.
+    private let watcher = FileWatcher(
+        FileWatcher.Waits(told: .seconds(86_400), untold: .seconds(86_400)))
     private var path: String { folder.path("file") }
 
     init() throws {
@@ -17,9 +20,11 @@ struct FileWatchTests {
     }
 
     /// The looks at a file, from now on.
-    private func looks(at path: String) -> (watch: FileWatch, looks: AsyncStream<Void>) {
+    private func looks(
+        at path: String, by watcher: FileWatcher? = nil
+    ) -> (watch: FileWatch, looks: AsyncStream<Void>) {
         let (looks, look) = AsyncStream.makeStream(of: Void.self)
-        return (FileWatch(path) { look.yield() }, looks)
+        return (FileWatch(path, by: watcher ?? self.watcher) { look.yield() }, looks)
     }
 
     private func append(_ text: String, to path: String) throws {
@@ -66,7 +71,7 @@ struct FileWatchTests {
         let count = Mutex(0)
         let (second, looks) = looks(at: path)
         do {
-            let first = FileWatch(path) { count.withLock { $0 += 1 } }
+            let first = FileWatch(path, by: watcher) { count.withLock { $0 += 1 } }
             withExtendedLifetime(first) {}
         }
         let before = count.withLock { $0 }
@@ -76,15 +81,64 @@ struct FileWatchTests {
             for await _ in looks { break }
         }
 
-        // A look that had begun may be counted.
-        #expect(count.withLock { $0 } <= before + 1)
+        #expect(count.withLock { $0 } == before)
         withExtendedLifetime(second) {}
     }
 
     @Test func `a file that is not there is looked at now and then`() async throws {
-        let (watch, looks) = looks(at: folder.path("none"))
+        let (watch, looks) = looks(at: folder.path("none"), by: .shared)
 
         for await _ in looks { break }
         withExtendedLifetime(watch) {}
+    }
+
+    @Test func `a file that comes later is told of`() async throws {
+        let later = folder.path("later")
+        let waits = FileWatcher.Waits(told: .seconds(86_400), untold: .milliseconds(1))
+        let (watch, looks) = looks(at: later, by: FileWatcher(waits))
+        try Data("one".utf8).write(to: URL(fileURLWithPath: later))
+
+        for number in 0..<20 {
+            try append("\(number)", to: later)
+            for await _ in looks { break }
+        }
+
+        withExtendedLifetime(watch) {}
+    }
+
+    @Test func `the end waits for a look that is under way`() async throws {
+        let (path, watcher) = (path, watcher)
+        let order = Mutex<[String]>([])
+        let (entered, leave) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let watch = Mutex<FileWatch?>(
+            FileWatch(path, by: watcher) {
+                entered.signal()
+                leave.wait()
+                order.withLock { $0.append("looked") }
+            })
+        try append("two", to: path)
+
+        await onThread {
+            entered.wait()
+            Thread.detachNewThread { leave.signal() }
+            withExtendedLifetime(watch.withLock { $0.take() }) {}
+            order.withLock { $0.append("ended") }
+        }
+
+        #expect(order.withLock { $0 } == ["looked", "ended"])
+    }
+
+    @Test func `a look may end its own watch`() async throws {
+        let watch = Mutex<FileWatch?>(nil)
+        let (ends, end) = AsyncStream.makeStream(of: Void.self)
+        let made = FileWatch(path, by: watcher) {
+            withExtendedLifetime(watch.withLock { $0.take() }) {}
+            end.yield()
+        }
+        watch.withLock { $0 = made }
+
+        try append("two", to: path)
+
+        for await _ in ends { break }
     }
 }

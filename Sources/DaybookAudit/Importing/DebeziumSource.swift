@@ -40,8 +40,8 @@ struct DebeziumSource {
             info: info)
     }
 
-    /// The information that `daybook export` writes. Other connectors have none, and what an entry cannot
-    /// keep is none of ours.
+    /// The information that `daybook export` writes; other connectors have none. It is taken as it stands: the save
+    /// refuses what an entry cannot keep.
     private var info: [String: String] {
         guard members["connector"]?.plainText == "daybook",
             case .object(let pairs)? = members["info"]

@@ -165,6 +165,9 @@ struct PlannedMigration {
         let coordinator = try PersistentStoreCoordinator(
             classes: schema.models, requires: schema.requires)
         try coordinator.number(by: store.schema.version, of: url)
+        // Nobody observes it.
+        var options = options
+        options.remoteChanges = .whenChecked
         let location = StoreLocation(
             url: url, type: .file, configurationName: nil, entities: nil, options: options)
         _ = try coordinator.attach(store, location, headWhenAdded: store.head())

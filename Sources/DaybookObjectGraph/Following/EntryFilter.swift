@@ -12,9 +12,9 @@ public import Foundation
 /// let raises = EntryFilter.all.of(Employee.self).changing(\Employee.salary).notBy("payroll")
 /// ```
 ///
-/// All conditions must hold; of several authors, entities, objects or properties one must match. An entry of
-/// which no change is wanted is left out, and the others come with the wanted changes alone. A new filter
-/// selects everything.
+/// All conditions must hold; of several authors, notes, contexts, entities, objects, properties or kinds one must
+/// match. Of information every key must be there, with one of its texts. An entry of which no change is wanted is
+/// left out, and the others come with the wanted changes alone. A new filter selects everything.
 public struct EntryFilter: Sendable {
     /// Entries of these authors.
     public var authors: Set<String> = []
@@ -78,7 +78,12 @@ public struct EntryFilter: Sendable {
         with { $0.objectIDs.formUnion(objects) }
     }
 
-    /// Only changes of a property. An insert and a delete change every property that has a value.
+    /// Only changes of a property, of objects of the class or of its subclasses. An insert and a delete change
+    /// every property that has a value.
+    ///
+    /// The property must be one that entries have: transient ones are not kept, and of a relationship and its
+    /// inverse only one side is. A filter by another is refused when a store is followed, with the side to
+    /// choose instead.
     ///
     /// - Precondition: The key path leads to one property; it is checked when a store is followed.
     public func changing<Object: ManagedObject>(
@@ -87,7 +92,7 @@ public struct EntryFilter: Sendable {
         with { $0.keyPaths.append((Object.entityName, ModelKeyPath(keyPath: keyPath))) }
     }
 
-    /// Only changes of properties of these names.
+    /// Only changes of properties of these names, of any entity. Entries must have them, as with key paths.
     public func changing(_ names: String...) -> EntryFilter {
         with { $0.propertyNames.formUnion(names) }
     }
@@ -100,7 +105,7 @@ public struct EntryFilter: Sendable {
 
     /// The filter with numbers instead of names.
     ///
-    /// - Throws: ``StoreError`` with code `noSuchEntity` for what the model does not have.
+    /// - Throws: ``StoreError`` with code `noSuchEntity` for what the model or its entries do not have.
     func resolved(
         in store: PersistentStore, _ model: GraphModel
     ) throws -> ResolvedEntryFilter {
@@ -113,10 +118,15 @@ public struct EntryFilter: Sendable {
             changes.entities.formUnion(entity.family)
         }
         for name in propertyNames {
-            let numbers = schema.entities.flatMap(\.properties).filter { $0.name == name }
-                .map(\.number)
-            guard !numbers.isEmpty else {
+            let named = schema.entities.flatMap { entity in
+                entity.properties.filter { $0.name == name }.map { (entity, $0) }
+            }
+            guard let (entity, property) = named.first else {
                 throw StoreError(.noSuchEntity, "The model has no property '\(name)'.")
+            }
+            let numbers = named.filter { $1.isInEntries }.map { $1.number }
+            guard !numbers.isEmpty else {
+                throw StoreError.notInEntries(property, of: entity, in: schema)
             }
             changes.properties.formUnion(numbers)
         }
@@ -126,13 +136,39 @@ public struct EntryFilter: Sendable {
             }
             let property = entity.property(at: path.keyPath)
             guard let property else { stop("The key path must lead to one property.") }
-            changes.properties.insert(property.number)
+            guard property.isInEntries else {
+                throw StoreError.notInEntries(property, of: entity.schema, in: schema)
+            }
+            changes.entityProperties[property.number, default: []].formUnion(entity.schema.family)
         }
         // An object of another store is none of this one's.
         changes.objects =
             objectIDs.isEmpty
             ? nil : Set(objectIDs.filter { $0.storeIdentifier == store.identifier }.map(\.object))
         return ResolvedEntryFilter(filter: self, changes: changes)
+    }
+}
+
+extension SchemaProperty {
+    /// Whether the changes in entries tell of the property.
+    fileprivate var isInEntries: Bool { isPersistent && end?.isStored != false }
+}
+
+extension StoreError {
+    fileprivate static func notInEntries(
+        _ property: SchemaProperty, of entity: SchemaEntity, in schema: Schema
+    ) -> StoreError {
+        let name = "'\(entity.name).\(property.name)'"
+        guard let end = property.end, let destination = schema.entity(end.destination),
+            let inverse = end.inverse.flatMap({ destination.property($0) })
+        else {
+            return StoreError(
+                .noSuchEntity, "Entries have no changes of \(name), because it is transient.")
+        }
+        return StoreError(
+            .noSuchEntity,
+            "Entries have no changes of \(name), because the relationship is kept at its other end. Choose "
+                + "changes of '\(destination.name).\(inverse.name)'.")
     }
 }
 
@@ -149,49 +185,32 @@ extension GraphEntity {
 
 /// A filter ready for the entries of one store.
 struct ResolvedEntryFilter: Sendable {
-    fileprivate let filter: EntryFilter
-    fileprivate let changes: ChangeSelection
-    private let earliest: Int64
-    private let latest: Int64
+    private var headers = HeaderSelection()
+    private let changes: ChangeSelection
+    private let kinds: Set<ObjectChangeKind>
 
     fileprivate init(filter: EntryFilter, changes: ChangeSelection) {
-        self.filter = filter
         self.changes = changes
-        earliest = filter.since?.nearestMicrosecond ?? .min
-        latest = filter.until?.nearestMicrosecond ?? .max
+        kinds = filter.kinds
+        headers.authors = filter.authors
+        headers.excludedAuthors = filter.excludedAuthors
+        headers.contextNames = filter.contextNames
+        headers.notes = filter.notes
+        headers.info = filter.info
+        headers.earliest = filter.since?.nearestMicrosecond ?? .min
+        headers.latest = filter.until?.nearestMicrosecond ?? .max
     }
 
     /// The changes of an entry that are wanted, in the layout of the program's model; nil when the entry is not.
     func selected(of entry: Entry, in schema: Schema) -> [Change]? {
-        guard admits(entry.header), earliest <= entry.time, entry.time <= latest else {
-            return nil
-        }
+        guard headers.includes(entry) else { return nil }
         let shown = entry.changes.compactMap { $0.shown(by: schema) }
-        guard changes.isSelective || !filter.kinds.isEmpty else { return shown }
+        guard changes.isSelective || !kinds.isEmpty else { return shown }
         let wanted = shown.filter {
-            (filter.kinds.isEmpty || filter.kinds.contains($0.objectChangeKind))
+            (kinds.isEmpty || kinds.contains($0.objectChangeKind))
                 && changes.includes($0, of: schema.entity($0.object.entity))
         }
         return wanted.isEmpty ? nil : wanted
-    }
-
-    private func admits(_ header: EntryHeader) -> Bool {
-        if !filter.authors.isEmpty {
-            guard let author = header.author, filter.authors.contains(author) else { return false }
-        }
-        if let author = header.author, filter.excludedAuthors.contains(author) { return false }
-        if !filter.contextNames.isEmpty {
-            guard let name = header.context, filter.contextNames.contains(name) else {
-                return false
-            }
-        }
-        for (key, texts) in filter.info {
-            guard let text = header.info[key], texts.isEmpty || texts.contains(text) else {
-                return false
-            }
-        }
-        guard !filter.notes.isEmpty else { return true }
-        return header.note.map { note in filter.notes.contains(where: note.contains) } ?? false
     }
 }
 

@@ -53,8 +53,10 @@ public final class JournalCursor: Sendable {
     ///
     /// - Parameter entry: The last entry that was dealt with; an earlier one to go back.
     /// - Throws: ``StoreError`` with code `conditionFailed` when the cursor stands elsewhere by now, because
-    ///   another reader has moved or removed it; with `noSuchEntry`, `readOnly`, `busy`, `full` or
-    ///   `inputOutput`. It stays where it is then.
+    ///   another reader has moved or removed it; with `noSuchEntry`, `readOnly`, `closed`, `busy`, `full`,
+    ///   `replaced` or `inputOutput`; with `corrupt` when the entry's digest is missing. It stays where it is
+    ///   then.
+    /// - Complexity: O(log *n*) page reads, and one write.
     public func move(to entry: SequenceNumber) throws(StoreError) {
         try store.store.refusing {
             let task = try self.task(movingTo: entry)
@@ -106,12 +108,13 @@ extension PersistentStore {
     /// - Parameters:
     ///   - name: The name.
     ///   - moment: Where to begin if there is no such cursor: before the first entry by default. The store
-    ///     keeps a cursor from its first move on.
+    ///     keeps a cursor that begins elsewhere at once, so that it begins there again whatever happens; one
+    ///     that begins before the first entry, and any of a store that is read only, from its first move on.
     /// - Returns: The cursor.
     /// - Throws: ``StoreError`` with code `generation` when the entry at which it stands is gone or is
     ///   another one: the store is a different one, or was restored to an earlier state. Remove the
     ///   cursor with ``removeCursor(named:)`` to begin again. With `noSuchEntry` or `noSuchTag` for a moment that
-    ///   the store does not have.
+    ///   the store does not have; with `busy`, `full` or `inputOutput` when it cannot be kept.
     /// - Precondition: The name is not empty.
     public func cursor(
         named name: String, startingAt moment: Moment = .sequence(.zero)
@@ -122,7 +125,25 @@ extension PersistentStore {
                 return JournalCursor(name, in: self, kept: kept, at: kept.place)
             }
             let place = try store.place(after: sequence(of: moment))
-            return JournalCursor(name, in: self, kept: nil, at: place)
+            guard place.sequence > .zero, !isReadOnly else {
+                return JournalCursor(name, in: self, kept: nil, at: place)
+            }
+            let kept = try keep(StoreCursor(name: name, at: place))
+            return JournalCursor(name, in: self, kept: kept, at: kept.place)
+        }
+    }
+
+    /// Keeps a new cursor.
+    ///
+    /// - Returns: The cursor; the one of the name that another has kept meanwhile.
+    private func keep(_ cursor: StoreCursor) throws -> StoreCursor {
+        do {
+            let move = CursorMove(of: cursor.name, from: nil, to: cursor)
+            try whileNotMoving { try store.move(move) }
+            return cursor
+        } catch let error as StoreError where error.code == .conditionFailed {
+            guard let other = try store.cursor(named: cursor.name) else { throw error }
+            return other
         }
     }
 

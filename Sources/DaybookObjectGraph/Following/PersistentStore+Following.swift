@@ -12,7 +12,8 @@ extension PersistentStore {
     /// - Returns: A sequence for a loop; nothing is read before.
     /// - Throws: ``StoreError`` with code `noSuchEntry` when the journal does not reach that far; with
     ///   `noSuchTag`, or `generation` when the entry of a tag is not the one that was tagged; with
-    ///   `noSuchEntity` when the filter names what the model does not have.
+    ///   `noSuchEntity` when the filter names what the model does not have or entries do not; with
+    ///   `noSuchStore` when the coordinator is gone; with `closed`.
     /// - Complexity: O(log *n*); the loop reads O(*b*) pages, *b* those of the entries, wanted or not.
     public func changes(
         since moment: Moment, where filter: EntryFilter = .all
@@ -33,8 +34,8 @@ extension PersistentStore {
     ///   - cursor: Where to begin: after its ``JournalCursor/position`` as this is called.
     ///   - filter: The entries and changes to take.
     /// - Returns: A sequence for a loop; nothing is read before.
-    /// - Throws: ``StoreError`` with code `noSuchStore` for a cursor of another store; with `noSuchEntity`
-    ///   when the filter names what the model does not have.
+    /// - Throws: ``StoreError`` with code `noSuchStore` for a cursor of another store, and when the coordinator is
+    ///   gone; with `noSuchEntity` when the filter names what the model does not have or entries do not.
     /// - Complexity: As for ``changes(since:where:)-(Moment,_)``.
     public func changes(
         since cursor: JournalCursor, where filter: EntryFilter = .all
@@ -59,8 +60,10 @@ extension PersistentStore {
     ///   - filter: The entries and changes to take.
     ///   - limit: How many at most; go on after the last one's number.
     /// - Returns: The entries, oldest first.
-    /// - Throws: ``StoreError`` with code `noSuchEntity` when the filter names what the model does not have;
-    ///   with `corrupt` at the first entry that cannot be trusted.
+    /// - Throws: ``StoreError`` with code `noSuchEntity` when the filter names what the model does not have or
+    ///   entries do not; with `noSuchStore` when the coordinator is gone; with `corrupt` when an entry of the
+    ///   range, up to the last that is returned, cannot be trusted; with `generation`, `replaced` or `closed`
+    ///   when the journal is not there any more.
     /// - Complexity: O(*b*) page reads, *b* the pages of the entries, wanted or not.
     public func changes(
         from first: SequenceNumber = SequenceNumber(1), through last: SequenceNumber? = nil,
@@ -73,8 +76,8 @@ extension PersistentStore {
             var found: [FollowedEntry] = []
             guard begin < end, limit.map({ $0 > 0 }) ?? true else { return found }
             var reading = try EntryReading(of: self, after: store.place(after: begin), filter)
-            while reading.reached.sequence < end, let page = try reading.next() {
-                for entry in page where entry.sequence <= end {
+            while reading.reached.sequence < end, let page = try reading.next(through: end) {
+                for entry in page {
                     found.append(entry)
                     if found.count == limit { return found }
                 }

@@ -1,3 +1,4 @@
+import DaybookJournalLog
 import DaybookObjectModel
 public import DaybookSnapshotStore
 
@@ -112,10 +113,10 @@ struct EntryReading: Sendable {
     /// How far has been read.
     var reached: JournalPlace { pages.reached }
 
-    /// The selected entries among the next ones, of which there may be none; nil at the head.
-    mutating func next() throws(StoreError) -> [FollowedEntry]? {
+    /// The selected entries among the next ones up to `last`, of which there may be none; nil at the end.
+    mutating func next(through last: SequenceNumber? = nil) throws(StoreError) -> [FollowedEntry]? {
         var pages = pages
-        let entries = try store.store.refusing { try pages.next() }
+        let entries = try store.store.refusing { try pages.next(through: last) }
         self.pages = pages
         guard !entries.isEmpty else { return nil }
         return entries.compactMap { entry in

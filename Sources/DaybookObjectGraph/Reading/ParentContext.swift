@@ -156,6 +156,8 @@ final class ParentContext: ParentStore, @unchecked Sendable {
         _ attribution: Attribution, at time: Int64?,
         undoing undone: ClosedRange<SequenceNumber>?
     ) throws -> SaveOutcome {
+        // Here, where somebody can mend it, and not when the root is saved.
+        try EntryInfo.check(attribution.info)
         let save = child.childSave(of: items, attribution, readAt: agreedRevision)
         return try parent.performForChild {
             let (isAsSent, merged) = try parent.accept(save, from: child)

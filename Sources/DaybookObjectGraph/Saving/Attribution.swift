@@ -1,3 +1,5 @@
+import DaybookObjectModel
+
 /// Who saved, why, and in which context.
 ///
 /// What children save into a context is credited to them in the entry that the context saves, unless
@@ -13,30 +15,59 @@ struct Attribution {
         author != nil || note != nil || context != nil || !info.isEmpty
     }
 
-    /// This attribution, with missing parts taken from those of children.
+    /// This attribution, with missing parts taken from those of children. What they say never makes an entry
+    /// say more than one can keep.
     func completed(from attributions: [Attribution]) -> Attribution {
         Attribution(
             author: author ?? Self.joined(attributions.map(\.author)),
             note: note ?? Self.joined(attributions.map(\.note)),
-            info: info.merging(Self.joined(attributions.map(\.info))) { own, _ in own },
+            info: Self.completed(info, from: attributions.map(\.info)),
             context: context ?? Self.joined(attributions.map(\.context)))
     }
 
     /// Every text once, in the order in which they came; nil for none.
     private static func joined(_ texts: [String?]) -> String? {
-        var distinct: [String] = []
-        for case let text? in texts where !distinct.contains(text) { distinct.append(text) }
+        let distinct = distinct(texts)
         return distinct.isEmpty ? nil : distinct.joined(separator: ", ")
     }
 
-    /// The texts for each key, joined likewise.
-    private static func joined(_ infos: [[String: String]]) -> [String: String] {
-        guard infos.contains(where: { !$0.isEmpty }) else { return [:] }
-        let keys = Set(infos.flatMap(\.keys))
-        return Dictionary(
-            uniqueKeysWithValues: keys.map { key in
-                (key, joined(infos.map { $0[key] }) ?? "")
-            })
+    private static func distinct(_ texts: [String?]) -> [String] {
+        var known: Set<String> = []
+        return texts.compactMap(\.self).filter { known.insert($0).inserted }
+    }
+
+    /// Information, with what children say by other keys, joined likewise. Keys that an entry has no room for
+    /// are left out, those of the latest children first.
+    private static func completed(
+        _ info: [String: String], from others: [[String: String]]
+    ) -> [String: String] {
+        var completed = info
+        for other in others {
+            for key in other.keys.sorted() where completed[key] == nil {
+                guard completed.count < EntryInfo.countMaximum else { return completed }
+                completed[key] = joinedValue(others.map { $0[key] })
+            }
+        }
+        return completed
+    }
+
+    /// The texts as one value of an entry's information: those that fit, each one whole, and `…` for the others.
+    private static func joinedValue(_ texts: [String?]) -> String {
+        let distinct = distinct(texts)
+        let whole = distinct.joined(separator: ", ")
+        guard distinct.count > 1, whole.utf8.count > EntryInfo.valueBytesMaximum else {
+            return whole
+        }
+        let (separator, more) = (", ", "…")
+        var kept: [String] = []
+        var room = EntryInfo.valueBytesMaximum - more.utf8.count
+        for text in distinct {
+            let size = text.utf8.count + separator.utf8.count
+            guard size <= room else { continue }
+            room -= size
+            kept.append(text)
+        }
+        return (kept + [more]).joined(separator: separator)
     }
 }
 

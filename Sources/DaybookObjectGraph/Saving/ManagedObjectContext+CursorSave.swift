@@ -16,8 +16,11 @@ extension ManagedObjectContext {
     /// }
     /// ```
     ///
-    /// With nothing pending the cursor moves without an entry. The entry of this save comes to the loop
-    /// like any other, unless the filter leaves out its author.
+    /// With nothing pending the cursor moves without an entry. The entry of this save comes to the loop like any
+    /// other, unless the filter leaves out its author.
+    ///
+    /// A hook such as ``ManagedObject/willSave()`` must not save the context meanwhile: that would be another write,
+    /// and is refused with a ``QueryError``.
     ///
     /// - Parameters:
     ///   - cursor: The cursor, of a store of this context.

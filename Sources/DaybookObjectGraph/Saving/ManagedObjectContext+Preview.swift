@@ -12,7 +12,7 @@ extension ManagedObjectContext {
     /// speculative context, with everything after its point in the past. The rules of the model are
     /// checked before that, as in a save. The hooks of a save are not called, and a
     /// ``customMergePolicy`` is not asked. A blocked undo is reported and stays to be thrown by the
-    /// save.
+    /// save. What the model requires of an entry, such as an author, is not checked: only the save says it.
     ///
     /// For a child it tells what the save into its parent would do, and reads no store beyond what
     /// the parent has to read. The parent gets no change and no undo step. But its pending changes are

@@ -49,7 +49,7 @@ extension ManagedObjectContext {
         undoing undone: ClosedRange<SequenceNumber>? = nil
     ) throws -> SequenceNumber? {
         requireQueue()
-        let condition = terms.takeCondition()
+        let condition = try terms.takeCondition()
         guard !isReadOnly else { throw StoreError.readOnlyContext() }
         if let error = undoFailure {
             undoFailure = nil

@@ -11,6 +11,8 @@ final class SaveTerms {
     private var watched: Set<ManagedObject> = []
     /// What must hold in a store for the save that is under way, and what happens there with it.
     private var condition: JudgedCondition?
+    /// The cursor that the save under way moves, for saves that its hooks make.
+    private var movingCursor: CursorTask?
     /// Who saved into the context since it was last saved.
     private var attributions = ChildAttributions()
     /// What each save refuses until it is fixed.
@@ -54,14 +56,27 @@ final class SaveTerms {
     func with<Result>(
         _ condition: JudgedCondition?, _ save: () throws -> Result
     ) rethrows -> Result {
+        let outer = movingCursor
+        if let cursor = condition?.cursor { movingCursor = cursor }
         self.condition = condition
-        defer { self.condition = nil }
+        defer {
+            self.condition = nil
+            movingCursor = outer
+        }
         return try save()
     }
 
     /// The condition of the save that begins. Those that hooks make meanwhile are not on it.
-    func takeCondition() -> JudgedCondition? {
+    ///
+    /// - Throws: ``QueryError`` for a save that a hook makes before a cursor has moved: what it took would not be
+    ///   in the same write as the move.
+    func takeCondition() throws -> JudgedCondition? {
         defer { condition = nil }
+        if let movingCursor, !movingCursor.isDone, condition?.cursor !== movingCursor {
+            throw QueryError(
+                "The context is being saved with a cursor, and a hook saves it before. The cursor would move "
+                    + "in another write. Leave the saving to the save that is under way.")
+        }
         return condition
     }
 

@@ -47,6 +47,11 @@ extension PersistentStore {
         announced.withLock { if $0 == nil { $0 = sequence } }
     }
 
+    /// Counts what the original of a copy has announced as known.
+    func startAnnouncing(after original: PersistentStore) {
+        if let known = original.announced.withLock({ $0 }) { startAnnouncing(from: known) }
+    }
+
     /// Announces an entry, unless it or a later one has been announced.
     ///
     /// - Returns: Whether it was news.

@@ -66,6 +66,10 @@ public final class PersistentStore: Sendable {
     /// Sets the coordinator that the store was added to.
     func belong(to coordinator: PersistentStoreCoordinator) {
         owner.withLock { $0.coordinator = coordinator }
+    }
+
+    /// Begins to announce what others save, where the options ask for it.
+    func beginToWatchOthers() {
         guard options.remoteChanges == .immediate else { return }
         startAnnouncing(from: headWhenAdded)
         watch.withLock { $0 = watchOthers() }

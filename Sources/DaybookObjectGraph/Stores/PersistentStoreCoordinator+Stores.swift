@@ -184,6 +184,7 @@ extension PersistentStoreCoordinator {
             return copied
         }
         inEveryContext { $0.follow(migrated, insteadOf: store) }
+        migrated.beginToWatchOthers()
         post(.persistentStoreCoordinatorStoresDidChange, added: [migrated], removed: [store])
         try store.close()
         return migrated
@@ -207,6 +208,8 @@ extension PersistentStoreCoordinator {
                 throw StoreError.changedWhileCopied(store)
             }
             copied.takeKeptValues(of: store)
+            // What has been announced is no news at the new location.
+            copied.startAnnouncing(after: store)
             copied.belong(to: self)
             return copied
         } catch {

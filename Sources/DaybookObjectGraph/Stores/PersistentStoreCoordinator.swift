@@ -136,6 +136,7 @@ public final class PersistentStoreCoordinator: Sendable {
         }
         added.belong(to: self)
         rows.forgetAll(of: added.number)
+        added.beginToWatchOthers()
         return added
     }
 

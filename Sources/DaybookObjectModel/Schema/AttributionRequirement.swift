@@ -1,7 +1,8 @@
 /// What every entry that changes objects must say, if a model requires it.
 ///
 /// A save that does not say it is refused, whoever makes it: a context, a batch, an undo, an import or
-/// the command. Entries that set a model need not, because opening a store may append one.
+/// the command. Exempt are the entries that set a model: the first one, those of migrations, also with
+/// changes of objects, and of their undo, because opening a store may append one.
 ///
 /// ```swift
 /// let model = ManagedObjectModel(entities: entities, requires: [.author, .info("request")])

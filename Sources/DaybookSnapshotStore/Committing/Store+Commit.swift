@@ -22,11 +22,17 @@ extension Store {
     ///   with ``StoreError/Code/corrupt`` when something that the save has to read is damaged: a row of
     ///   its objects, the last entry, one that a conflict is traced to, or a page. Other entries may be
     ///   damaged; with ``StoreError/Code/conditionFailed`` for a condition that does not hold, or a cursor that
-    ///   stands elsewhere. The store is unchanged then.
+    ///   stands elsewhere; with ``StoreError/Code/model`` for a cursor that is to move with a model. The store is
+    ///   unchanged then.
     /// - Complexity: O(*k* log *n*) page reads and writes, *k* the number of changes. Every 64th
     ///   save also reads the short entries among the 63 before it, to write their times.
     @discardableResult
     package func commit(_ request: SaveRequest) throws -> SaveResult {
+        guard request.cursor == nil || (request.version == nil && stage == nil) else {
+            throw StoreError(
+                .model,
+                "A cursor does not move with an entry that sets a model. Move it afterwards.")
+        }
         if let version = request.version { return try commitModel(request, version) }
         if let stage {
             // Nobody else saves between the check and the stage, which would refuse.

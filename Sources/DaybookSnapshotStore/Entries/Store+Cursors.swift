@@ -89,13 +89,14 @@ extension Store {
             let cursors = try StoreMetadata.cursors(parts.tables.meta, in: transaction)
             guard let cursor = cursors.first(where: { $0.name == name }) else { return nil }
             guard cursor.sequence > .zero else { return cursor }
-            let entry = try parts.journal.entry(at: cursor.sequence, in: transaction)
-            guard let entry else {
-                let head = try parts.journal.head(in: transaction)
+            let head = try parts.journal.head(in: transaction)
+            guard cursor.sequence <= head else {
                 throw StoreError.cursorLost(
                     cursor, "but the journal ends at entry \(head)")
             }
-            guard entry.digest == cursor.digest else {
+            guard
+                try parts.journal.digest(at: cursor.sequence, in: transaction) == cursor.digest
+            else {
                 throw StoreError.cursorLost(cursor, "which was a different entry then")
             }
             return cursor
@@ -122,13 +123,12 @@ extension Store {
             var cursors = try StoreMetadata.cursors(parts.tables.meta, in: transaction)
             cursors.removeAll { $0.name == name }
             if let sequence {
-                let entry = try parts.journal.entry(at: sequence, in: transaction)
-                guard sequence == .zero || entry != nil else {
-                    throw StoreError.noSuchEntry(
-                        sequence, head: try parts.journal.head(in: transaction))
+                let head = try parts.journal.head(in: transaction)
+                guard sequence <= head else {
+                    throw StoreError.noSuchEntry(sequence, head: head)
                 }
-                cursors.append(
-                    StoreCursor(name: name, sequence: sequence, digest: entry?.digest ?? .zero))
+                let digest = try parts.journal.digest(at: sequence, in: transaction)
+                cursors.append(StoreCursor(name: name, sequence: sequence, digest: digest))
             }
             try StoreMetadata.setCursors(cursors, parts.tables.meta, in: transaction)
         }

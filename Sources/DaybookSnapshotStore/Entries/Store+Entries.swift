@@ -58,35 +58,53 @@ extension Store {
     ) throws {
         var next = max(first, SequenceNumber(1))
         while next <= last {
-            let batch = try batch(
+            let batch = batch(
                 from: next, through: last, bytes: StoreLayout.walkedBytesLimit)
-            guard let reached = batch.last?.sequence else { return }
-            for entry in batch {
+            for entry in batch.entries {
                 if try body(entry) == .stop { return }
             }
+            if let failure = batch.failure { throw failure }
+            guard let reached = batch.entries.last?.sequence else { return }
             next = reached.next
         }
     }
 
     /// Entries in order, each one checked, until they have so many bytes together.
+    ///
+    /// - Returns: The entries before the first that cannot be trusted, and why that one cannot be.
     func page(
         from first: SequenceNumber, through last: SequenceNumber, bytes: Int
-    ) throws -> [Entry] {
-        try batch(from: first, through: last, bytes: bytes).map(Entry.init)
+    ) -> (entries: [Entry], failure: (any Error)?) {
+        let batch = batch(from: first, through: last, bytes: bytes)
+        var entries: [Entry] = []
+        for entry in batch.entries {
+            do {
+                entries.append(try Entry(entry))
+            } catch {
+                return (entries, error)
+            }
+        }
+        return (entries, batch.failure)
     }
 
+    /// Entries read in one transaction. A damaged one does not take those before it with it.
     private func batch(
         from first: SequenceNumber, through last: SequenceNumber, bytes: Int
-    ) throws -> [JournalEntry] {
-        try reading { transaction in
-            var batch: [JournalEntry] = []
-            var size = 0
-            try parts.journal.entries(from: first, through: last, in: transaction) { entry in
-                batch.append(entry)
-                size += entry.payload.count
-                return size < bytes ? .proceed : .stop
+    ) -> (entries: [JournalEntry], failure: (any Error)?) {
+        var entries: [JournalEntry] = []
+        do {
+            try reading { transaction in
+                entries = []
+                var size = 0
+                try parts.journal.entries(from: first, through: last, in: transaction) { entry in
+                    entries.append(entry)
+                    size += entry.payload.count
+                    return size < bytes ? .proceed : .stop
+                }
             }
-            return batch
+        } catch {
+            return (entries, error)
         }
+        return (entries, nil)
     }
 }

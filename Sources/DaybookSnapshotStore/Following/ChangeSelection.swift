@@ -11,14 +11,18 @@ package struct ChangeSelection: Sendable {
     package var objects: Set<ObjectID>?
     /// Changes of these properties; empty for all.
     package var properties: Set<PropertyNumber> = []
+    /// Changes of these properties besides, of objects of these entities only.
+    package var entityProperties: [PropertyNumber: Set<EntityNumber>] = [:]
 
     /// Includes everything.
     package init() {}
 
     /// Whether anything is left out.
     package var isSelective: Bool {
-        !entities.isEmpty || objects != nil || !properties.isEmpty
+        !entities.isEmpty || objects != nil || choosesProperties
     }
+
+    private var choosesProperties: Bool { !properties.isEmpty || !entityProperties.isEmpty }
 
     /// Whether a change is included.
     ///
@@ -29,19 +33,23 @@ package struct ChangeSelection: Sendable {
     package func includes(_ change: Change, of entity: SchemaEntity?) -> Bool {
         (entities.isEmpty || entities.contains(change.object.entity))
             && (objects.map { $0.contains(change.object) } ?? true)
-            && (properties.isEmpty || concernsProperty(change, of: entity))
+            && (!choosesProperties || concernsProperty(change, of: entity))
     }
 
     /// An insert and a delete concern every property of their object that has a value.
     private func concernsProperty(_ change: Change, of entity: SchemaEntity?) -> Bool {
         guard let entity else { return false }
-        if change.members.contains(where: { properties.contains($0.property) }) { return true }
+        func isWanted(_ property: PropertyNumber) -> Bool {
+            properties.contains(property)
+                || entityProperties[property]?.contains(change.object.entity) == true
+        }
+        if change.members.contains(where: { isWanted($0.property) }) { return true }
         return switch change.kind {
         case .insert(let values, _), .delete(let values, _):
             zip(entity.slots, values).contains { property, value in
-                !value.isNull && properties.contains(property.number)
+                !value.isNull && isWanted(property.number)
             }
-        case .update(let edits, _): edits.contains { properties.contains($0.property) }
+        case .update(let edits, _): edits.contains { isWanted($0.property) }
         }
     }
 }

@@ -17,10 +17,17 @@ package struct JournalPlace: Sendable, Hashable {
 extension Store {
     /// The place after an entry.
     ///
+    /// The entry itself is not read, so it may be damaged.
+    ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntry``.
+    /// - Complexity: O(log *n*) page reads.
     package func place(after sequence: SequenceNumber) throws -> JournalPlace {
         guard sequence > .zero else { return JournalPlace(.zero, .zero) }
-        return JournalPlace(sequence, try entry(sequence).digest)
+        return try reading { transaction in
+            let head = try parts.journal.head(in: transaction)
+            guard sequence <= head else { throw StoreError.noSuchEntry(sequence, head: head) }
+            return JournalPlace(sequence, try parts.journal.digest(at: sequence, in: transaction))
+        }
     }
 
     /// Runs `body`, all of whose errors are this store's.
@@ -40,6 +47,8 @@ package struct JournalPages: Sendable {
     private let store: Store
     /// How far has been read.
     package private(set) var reached: JournalPlace
+    /// Why the entry after those that have been passed cannot be.
+    private var failure: (any Error)?
 
     /// How many bytes of entries are read in one read transaction. An entry that is longer is read alone.
     private static let bytesMaximum = 256 << 10
@@ -50,26 +59,34 @@ package struct JournalPages: Sendable {
         reached = place
     }
 
-    /// The next entries; empty at the head.
+    /// The next entries; empty at the head, or at the end of the range.
     ///
+    /// - Parameter last: The last entry to read; nil for the head.
+    /// - Returns: The entries; those before a damaged one come, and the next call throws.
     /// - Throws: ``StoreError`` with ``StoreError/Code/generation`` when the journal is not the one that was
     ///   read up to here: the file was overwritten with an earlier or another one; with
     ///   ``StoreError/Code/replaced`` when its path leads to another file; with
     ///   ``StoreError/Code/closed``; with ``StoreError/Code/corrupt``.
     /// - Complexity: O(log *n* + *b*) page reads, *b* the pages of the entries.
-    package mutating func next() throws -> [Entry] {
+    package mutating func next(through last: SequenceNumber? = nil) throws -> [Entry] {
+        if let failure { throw failure }
         try store.checkIsInPlace()
         let head = try store.head()
         guard head >= reached.sequence else { throw StoreError.journalLost(reached.sequence) }
-        guard head > reached.sequence else { return [] }
-        let page = try store.page(
-            from: reached.sequence.next, through: head, bytes: Self.bytesMaximum)
-        guard let first = page.first, let last = page.last else { return [] }
+        let end = min(last ?? head, head)
+        guard end > reached.sequence else { return [] }
+        let page = store.page(
+            from: reached.sequence.next, through: end, bytes: Self.bytesMaximum)
+        guard let first = page.entries.first, let newest = page.entries.last else {
+            if let failure = page.failure { throw failure }
+            return []
+        }
         guard first.previous == reached.digest else {
             throw StoreError.journalLost(reached.sequence)
         }
-        reached = JournalPlace(last.sequence, last.digest)
-        return page
+        reached = JournalPlace(newest.sequence, newest.digest)
+        failure = page.failure
+        return page.entries
     }
 }
 

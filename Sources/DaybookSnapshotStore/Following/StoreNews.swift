@@ -28,11 +28,13 @@ final class StoreNews: Sendable {
     func add(
         _ interest: StoreWatch.Interest, of store: Store, _ tell: @escaping @Sendable () -> Void
     ) -> Int {
-        state.withLock { state in
+        // The file is not read inside the lock, which savers ask for.
+        let head = (try? store.head()) ?? .zero
+        return state.withLock { state in
             state.next += 1
             state.listeners[state.next] = Listener(interest: interest, tell: tell)
             if state.watch == nil {
-                state.told = (try? store.head()) ?? .zero
+                state.told = head
                 state.watch = store.watchFile { [weak self, weak store] in
                     guard let self, let store else { return }
                     look(at: store)
@@ -41,6 +43,9 @@ final class StoreNews: Sendable {
             return state.next
         }
     }
+
+    /// Whether there is a listener, for whom the file is watched.
+    var isListenedTo: Bool { state.withLock { !$0.listeners.isEmpty } }
 
     func remove(_ number: Int) {
         // Its end asks for a lock, which is not to be held inside this one for long.

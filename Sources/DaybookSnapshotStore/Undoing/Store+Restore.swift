@@ -74,8 +74,10 @@ extension Store {
         let asOf = sequence.map { " as of entry \($0)" } ?? ""
         var header = header
         header.kind = undoes == nil ? .save : .undo
-        // Where a note is demanded, it is to be somebody's own.
-        if header.note == nil, !schema.model.requires.contains(.note) {
+        // Where a note is demanded, it is to be somebody's own. Another program may have set the model that
+        // demands it.
+        let model = try models.inForce(in: transaction).parts.projection.schema.model
+        if header.note == nil, !model.requires.contains(.note) {
             header.note = "Restored \(name)\(asOf)"
         }
         header.base = try parts.journal.head(in: transaction)

@@ -97,6 +97,26 @@ import Testing
         #expect(try taken(.all.of(bea).changing(\Deposit.limit)) == [5: 1, 7: 1])
     }
 
+    @Test func `a property that a class inherits is wanted of that class only`() throws {
+        #expect(try taken(.all.changing(\Savings.owner)) == [4: 1])
+        #expect(try taken(.all.changing(\Savings.owner).changing("city")) == [4: 2])
+        #expect(try taken(.all.changing(\Savings.limit)) == [:])
+        #expect(try taken(.all.changing(\Deposit.owner)) == [2: 1, 3: 1, 4: 1, 7: 1])
+    }
+
+    @Test func `a relationship that is kept at its other end is refused, and the other end named`()
+        throws
+    {
+        for filter in [EntryFilter.all.changing(\Branch.accounts), .all.changing("accounts")] {
+            let error = #expect(throws: StoreError.self) { try taken(filter) }
+            #expect(error?.code == .noSuchEntity)
+            #expect(error?.message.contains("'Deposit.branch'") == true)
+            #expect(throws: StoreError.self) {
+                try followed.store.changes(since: .head, where: filter)
+            }
+        }
+    }
+
     @Test func `kinds of change are chosen`() throws {
         var filter = EntryFilter.all.of(Deposit.self)
         filter.kinds = [.updated]

@@ -7,6 +7,25 @@ import Testing
 
 @testable import DaybookObjectGraph
 
+/// An object that saves its context when it is about to be saved.
+private final class Meddler: ManagedObject {
+    @Attribute var text: String = ""
+    private(set) var isRefused = false
+    private var isSaving = false
+
+    override func willSave() {
+        guard !isSaving, let context = managedObjectContext else { return }
+        isSaving = true
+        defer { isSaving = false }
+        isRefused = false
+        do {
+            try context.save()
+        } catch {
+            isRefused = error is QueryError
+        }
+    }
+}
+
 /// A place in the journal that is kept in the store and moves with a save.
 @Suite struct JournalCursorTests {
     private let followed: FollowedStore
@@ -21,12 +40,11 @@ import Testing
         #expect(throws: StoreError.self) { try body() }?.code
     }
 
-    @Test func `a new cursor begins where it is told to, and is kept from its first move on`()
+    @Test func `a new cursor begins before the first entry, and is kept from its first move on`()
         throws
     {
         let cursor = try store.cursor(named: "mail")
         #expect(cursor.position == .zero)
-        #expect(try store.cursor(named: "late", startingAt: .head).position == SequenceNumber(4))
         #expect(try store.cursorNames() == [])
 
         try cursor.move(to: SequenceNumber(3))
@@ -37,6 +55,73 @@ import Testing
         #expect(again.position == SequenceNumber(3))
         try again.move(to: SequenceNumber(2))
         #expect(try store.cursor(named: "mail").position == SequenceNumber(2))
+    }
+
+    @Test func `a new cursor that begins later is kept at once, and misses nothing after a crash`()
+        throws
+    {
+        let cursor = try store.cursor(named: "late", startingAt: .head)
+        #expect(cursor.position == SequenceNumber(4))
+        let beside = try store.cursor(named: "late", startingAt: .sequence(SequenceNumber(2)))
+        #expect(beside.position == SequenceNumber(4))
+
+        let missed = try followed.open("Dan").entry
+
+        let again = try store.cursor(named: "late", startingAt: .head)
+        #expect(again.position == SequenceNumber(4))
+        try again.move(to: missed)
+        #expect(code { try cursor.move(to: missed) } == .conditionFailed)
+    }
+
+    @Test func `a new cursor of a store that is read only is not kept`() throws {
+        var options = PersistentStoreOptions()
+        options.isReadOnly = true
+        let reader = try followed.another(options: options)
+        let store = try #require(reader.persistentStoreCoordinator.persistentStores.first)
+
+        let cursor = try store.cursor(named: "late", startingAt: .head)
+
+        #expect(cursor.position == SequenceNumber(4))
+        #expect(try store.cursorNames() == [])
+    }
+
+    @Test func `what was derived is removed and the cursor goes back in one write`() throws {
+        let cursor = try store.cursor(named: "count")
+        let context = followed.container.newBackgroundContext()
+        try context.performAndWait { () throws in
+            let sum = Branch(context: context)
+            sum.city = "3"
+            try context.save(moving: cursor, to: SequenceNumber(4), author: "counter")
+            context.delete(sum)
+
+            let entry = try context.save(moving: cursor, to: .zero, author: "counter")
+
+            #expect(entry == SequenceNumber(6))
+            #expect(cursor.position == .zero)
+            let kept = try store.cursor(named: "count", startingAt: .head)
+            #expect(kept.position == .zero)
+        }
+    }
+
+    @Test func `a hook that saves is refused while a cursor is moved, and nothing is saved`() throws
+    {
+        let container = try PersistentContainer(inMemory: [Meddler.self])
+        let store = try #require(container.persistentStoreCoordinator.persistentStores.first)
+        let cursor = try store.cursor(named: "c")
+        let context = container.newBackgroundContext()
+        try context.performAndWait { () throws in
+            let meddler = Meddler(context: context)
+            meddler.text = "new"
+
+            #expect(try context.save(moving: cursor, to: SequenceNumber(1)) == SequenceNumber(2))
+
+            #expect(meddler.isRefused)
+            #expect(try store.head() == SequenceNumber(2))
+            #expect(try store.cursor(named: "c").position == SequenceNumber(1))
+            meddler.text = "again"
+            try context.save()
+            #expect(!meddler.isRefused)
+        }
     }
 
     @Test func `following begins after the cursor`() async throws {

@@ -1,11 +1,12 @@
 import DaybookJournalLog
 import DaybookObjectModel
-import DaybookSnapshotStore
 import DaybookTestSupport
 import Foundation
+import Synchronization
 import Testing
 
 @testable import DaybookObjectGraph
+@testable import DaybookSnapshotStore
 
 /// A coordinator that is told at once what others save.
 @Suite(.timeLimit(.minutes(5)))
@@ -65,10 +66,32 @@ struct RemoteNoticeTests {
 
     @Test func `a store that is removed is watched no more`() throws {
         let coordinator = followed.container.persistentStoreCoordinator
+        let store = followed.store.store
+        #expect(store.news.isListenedTo)
+
         try coordinator.remove(coordinator.persistentStores[0])
 
+        #expect(!store.news.isListenedTo)
         try followed.open("Ada", in: other)
-
         #expect(coordinator.persistentStores.isEmpty)
+    }
+
+    @Test func `what was announced before a store moved is not announced again`() throws {
+        let coordinator = followed.container.persistentStoreCoordinator
+        for name in ["Ada", "Bea"] { try followed.open(name) }
+        let heard = Mutex<[SequenceNumber]>([])
+        let observer = NotificationCenter.default.addObserver(
+            forName: .persistentStoreRemoteChange, object: coordinator, queue: nil
+        ) { notification in
+            let entry = notification.userInfo?[PersistentStore.historyTokenKey]
+            if let entry = entry as? SequenceNumber { heard.withLock { $0.append(entry) } }
+        }
+        defer { NotificationCenter.default.removeObserver(observer) }
+
+        let moved = try coordinator.migratePersistentStore(
+            followed.store, to: followed.folder.url.appendingPathComponent("moved.daybook"))
+
+        #expect(heard.withLock { $0 } == [])
+        #expect(moved.store.news.isListenedTo)
     }
 }

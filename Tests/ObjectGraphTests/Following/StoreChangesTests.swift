@@ -343,4 +343,46 @@ struct StoreChangesTests {
         #expect(try owners(from: 4, through: 3) == [])
         #expect(try owners(from: 99) == [])
     }
+
+    @Test func `a damaged entry does not take its sound neighbours with it`() async throws {
+        let followed = try FollowedStore()
+        for name in ["Ada", "Zanzibar", "Cid", "Dan"] { try followed.open(name) }
+        try followed.store.store.close()
+        var bytes = try Data(contentsOf: followed.url)
+        while let range = bytes.range(of: Data("Zanzibar".utf8)) {
+            bytes.replaceSubrange(range, with: Data("Zanzibat".utf8))
+        }
+        try bytes.write(to: followed.url)
+        let container = try followed.another()
+        let store = try #require(container.persistentStoreCoordinator.persistentStores.first)
+        func numbers(_ entries: [FollowedEntry]) -> [UInt64] { entries.map(\.sequence.rawValue) }
+
+        #expect(try numbers(store.changes(through: SequenceNumber(2))) == [1, 2])
+        #expect(try numbers(store.changes(limit: 2)) == [1, 2])
+        #expect(try numbers(store.changes(from: SequenceNumber(4))) == [4, 5])
+        let cursor = try store.cursor(named: "c")
+        try cursor.move(to: SequenceNumber(3))
+        #expect(try store.cursor(named: "c").position == SequenceNumber(3))
+        let refusal = #expect(throws: StoreError.self) { try store.changes() }
+        #expect(refusal?.code == .corrupt)
+        var walked: [UInt64] = []
+        let end = #expect(throws: StoreError.self) {
+            try store.store.entries { entry in
+                walked.append(entry.sequence.rawValue)
+                return .proceed
+            }
+        }
+        #expect(end?.code == .corrupt)
+        #expect(walked == [1, 2])
+
+        var entries = try store.changes(since: .sequence(.zero)).makeAsyncIterator()
+        #expect(try await entries.next()?.sequence == SequenceNumber(1))
+        #expect(try await entries.next()?.sequence == SequenceNumber(2))
+        do {
+            _ = try await entries.next()
+            Issue.record("The damaged entry came.")
+        } catch {
+            #expect(error.code == .corrupt)
+        }
+    }
 }

@@ -126,6 +126,27 @@ import Testing
             try header(sequence).info == ["request": "1, 2", "device": "pad", "reason": "new"])
     }
 
+    @Test func `however many children there are, the parent can be saved`() throws {
+        let parent = store.context()
+        parent.performAndWait { parent.info = ["device": "pad"] }
+        for number in 0..<500 {
+            let child = ManagedObjectContext(parent: parent)
+            let request = "request number \(1_000 + number)"
+            _ = try hire(
+                "\(number)", in: child, info: ["request": request, "key \(number)": "x"])
+        }
+
+        let info = try header(try parent.performAndWait { try parent.save() }).info
+
+        #expect(info.count == 64)
+        #expect(info["device"] == "pad")
+        let texts = try #require(info["request"]).split(separator: ", ").map(String.init)
+        #expect(try #require(info["request"]).utf8.count <= 4096)
+        #expect(texts.last == "…")
+        // Each takes 19 bytes and 2 between them; 4093 are left beside the mark.
+        #expect(texts.dropLast() == (0..<194).map { "request number \(1_000 + $0)" })
+    }
+
     @Test func `what is rolled back takes its information with it`() throws {
         let parent = store.context()
         let child = ManagedObjectContext(parent: parent)
@@ -146,6 +167,19 @@ import Testing
             #expect(context.insertedObjects.count == 1)
             #expect(try context.save(info: ["a": "b=c"]) == SequenceNumber(2))
         }
+    }
+
+    @Test func `a child's information that cannot be kept is refused by the child's save`() throws {
+        let parent = store.context()
+        let child = ManagedObjectContext(parent: parent)
+
+        let error = #expect(throws: StoreError.self) {
+            try hire("Byron", in: child, info: ["text": String(repeating: "x", count: 4097)])
+        }
+
+        #expect(error?.code == .information)
+        #expect(child.performAndWait { child.insertedObjects.count } == 1)
+        #expect(parent.performAndWait { !parent.hasChanges })
     }
 
     // MARK: - Requirements
@@ -217,6 +251,41 @@ import Testing
             context.info = ["request": "2"]
             #expect(try context.save(author: "Ada") == SequenceNumber(3))
         }
+    }
+
+    @Test func `an older program that restores has no note of its own where one is required`()
+        throws
+    {
+        enum First: VersionedSchema {
+            static let models: [ManagedObject.Type] = staff
+        }
+        enum Second: VersionedSchema {
+            static let models: [ManagedObject.Type] = staff
+            static let requires: Set<AttributionRequirement> = [.note]
+        }
+        enum Plan: SchemaMigrationPlan {
+            static let schemas: [any VersionedSchema.Type] = [First.self, Second.self]
+            static let stages: [MigrationStage] = [
+                .lightweight(fromVersion: First.self, toVersion: Second.self)
+            ]
+        }
+        let id = try store.inContext { context in
+            let employee = Employee(context: context)
+            employee.lastName = "Byron"
+            try context.save()
+            context.delete(employee)
+            try context.save()
+            return employee.objectID
+        }
+        let newer = try PersistentContainer(store.url, migrationPlan: Plan.self)
+
+        let error = #expect(throws: StoreError.self) {
+            try store.container.restore(id)
+        }
+
+        #expect(error?.code == .attribution)
+        _ = try store.container.restore(id, note: "Asked for")
+        withExtendedLifetime(newer) {}
     }
 
     @Test func `the version of a plan says what it requires`() throws {

@@ -51,4 +51,22 @@ import Testing
         #expect(try temporary.store.head() == head)
         #expect(try Store.verify(path: temporary.path).findings.isEmpty)
     }
+
+    @Test func `a cursor does not move with the entry of a stage, and nothing is saved`() throws {
+        let temporary = try TemporaryStore(.sample)
+        var model = ManagedObjectModel.sample
+        model.entities.append(EntityDescription(name: "Remark"))
+        let (staged, base) = try temporary.store.staged(to: model, as: "Remarks")
+        var request = SaveRequest()
+        request.cursor = CursorMove(
+            of: "billing", from: nil,
+            to: StoreCursor(name: "billing", at: try staged.place(after: base)))
+
+        let error = #expect(throws: StoreError.self) { try staged.commit(request) }
+
+        #expect(error?.code == .model)
+        #expect(try temporary.store.head() == base)
+        #expect(try temporary.store.cursors().isEmpty)
+        try staged.close()
+    }
 }
