@@ -129,7 +129,7 @@ import Testing
         #expect(set.text == "Entry 5 is tagged 'v1'.\n")
         #expect(
             head.text.hasPrefix(
-                #"{"name":"v2","sequence":10,"digest":"81f79103aca057f04e64edcc85e2d2d4704349fb"#),
+                #"{"name":"v2","sequence":10,"digest":"72a2abfd3834e2533a5ba71beb242710a703bb24"#),
             "\(head.text)")
         #expect(taken.status == 2)
         #expect(
