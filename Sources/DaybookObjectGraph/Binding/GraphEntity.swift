@@ -93,6 +93,13 @@ final class GraphEntity: Sendable {
         forms[slot]?.initial.next?.normalized(for: schema.slots[slot].attribute?.type)
     }
 
+    /// What is read of an attribute that has no value: the default of the model, or else the empty value of the type or
+    /// the initial one of the class. Nil for a type without an empty value that is declared without a default.
+    func emptyValue<Empty: AttributeValue>(inSlot slot: Int) -> Empty? {
+        Empty(storedValue: schema.defaults[slot]) ?? Empty.emptyValue
+            ?? initialValue(inSlot: slot).flatMap { Empty(storedValue: $0) }
+    }
+
     /// A stored value in the Swift type of its attribute; as stored when that type has no such value.
     func payload(_ stored: Value, inSlot slot: Int) -> Any? {
         guard let form = forms[slot] else {

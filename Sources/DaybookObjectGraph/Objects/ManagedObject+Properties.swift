@@ -46,7 +46,7 @@ extension ManagedObject {
         }
         KeyPathProbe.recordRead(of: definition.name, keyPath)
         if let sample = Value(storedValue: description.type.sample) { return sample }
-        return empty(form.initial.next ?? .null) { .null }
+        return declared(form.initial.next.flatMap { Value(storedValue: $0) } ?? Value.emptyValue)
     }
 
     /// Makes an attribute ready to be read.
@@ -81,18 +81,11 @@ extension ManagedObject {
             if let value = Value.unknownValue { return value }
             reportUnreadable(stored, inSlot: slot)
         }
-        return empty(binding.schema.defaults[slot]) {
-            binding.entity.initialValue(inSlot: slot) ?? .null
-        }
+        return declared(binding.entity.emptyValue(inSlot: slot))
     }
 
-    private func empty<Value: AttributeValue>(
-        _ defaultValue: DaybookObjectModel.Value, _ initialValue: () -> DaybookObjectModel.Value
-    ) -> Value {
-        guard
-            let value = Value(storedValue: defaultValue) ?? Value.emptyValue
-                ?? Value(storedValue: initialValue())
-        else {
+    private func declared<Value>(_ value: Value?) -> Value {
+        guard let value else {
             stop("A type without an empty value is declared with a default.")
         }
         return value

@@ -14,8 +14,8 @@ extension ManagedObjectContext {
     ///   an offset, which pages have none of.
     /// - Complexity: O(log *n* + *s*) page reads, *s* the size, where no index serves the condition, and the
     ///   request has no order or an index of the attribute that it is sorted by first; then also those of
-    ///   the objects that share the first key of the cursor, when more is sorted by or the order is
-    ///   descending. Otherwise as ``fetch(_:)-(FetchRequest<Object>)``, in O(*s*) memory.
+    ///   the objects that share the first key of the cursor, when more is sorted by, the order is
+    ///   descending, there are subentities, or the state is a past one. Otherwise as ``fetch(_:)-(FetchRequest<Object>)``, in O(*s*) memory.
     public func fetch<Object>(_ page: PageRequest<Object>) throws -> Page<Object> {
         requireQueue()
         processPendingChanges()

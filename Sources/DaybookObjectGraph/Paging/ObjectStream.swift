@@ -120,10 +120,11 @@ extension ManagedObjectContext {
     ///   - isolation: The actor that the caller is on; leave it to the compiler. Where there is none, the
     ///     objects would have nowhere to be: the call does not compile.
     /// - Returns: The stream, which reads nothing before it is asked for an object.
-    /// - Complexity: O(log *n* + *s*) page reads for a page of *s* objects, in the memory of a page. Where an
-    ///   index serves the condition, or the order is none of the rows' or an index', where the condition is
-    ///   evaluated in memory, something is pending that counts, or the context has a parent, the
-    ///   identifiers are listed first: as ``identifiers(of:)``, in 16 bytes for each object.
+    /// - Complexity: O(log *n* + *s*) page reads for a page of *s* objects, in the memory of a page, in the order
+    ///   of the objects' numbers or of one indexed attribute of one entity, ascending. In any other order, and where
+    ///   an index serves the condition or it is evaluated in memory, where others have saved meanwhile, something
+    ///   is pending that counts, or the context has a parent, the identifiers are listed first: as
+    ///   ``identifiers(of:)``, in 16 bytes for each object.
     public func stream<Object>(
         _ request: FetchRequest<Object>, isolation: isolated any Actor = #isolation
     ) -> ObjectStream<Object> {
@@ -148,7 +149,13 @@ extension ManagedObjectContext {
             let reader = ConfinedReader(StreamReader(request, in: self))
             return {
                 try await self.perform(schedule: .enqueued) {
-                    try reader.reader.nextPage().map(transform)
+                    let page = try reader.reader.nextPage()
+                    do {
+                        return try page.map(transform)
+                    } catch {
+                        reader.reader.finish()
+                        throw error
+                    }
                 }
             }
         }

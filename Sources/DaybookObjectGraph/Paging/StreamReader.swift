@@ -51,6 +51,9 @@ final class StreamReader<Object: ManagedObject> {
         return []
     }
 
+    /// Ends the reading: what was read was not handed out.
+    func finish() { rest = .nothing }
+
     /// Decides how to read, with the first page.
     private func begun(_ rest: Rest) throws -> Rest {
         guard case .all = rest else { return rest }

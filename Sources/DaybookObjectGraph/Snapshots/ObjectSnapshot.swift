@@ -53,7 +53,8 @@ public struct ObjectSnapshot<Object: ManagedObject>: Sendable, Identifiable {
         let stored = content.values[slot]
         guard
             let value = Value(storedValue: stored)
-                ?? (stored.isNull ? Value.emptyValue : Value.unknownValue)
+                ?? (stored.isNull
+                    ? content.entity.emptyValue(inSlot: slot) : Value.unknownValue)
         else {
             stop("A snapshot holds only values that the types of its attributes have.")
         }

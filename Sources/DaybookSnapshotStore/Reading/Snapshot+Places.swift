@@ -4,11 +4,16 @@ package import DaybookObjectModel
 // Queries that begin at a place: one page of what a query finds, without the pages before it.
 
 extension Snapshot {
-    /// Whether a page of a query is found without the pages before it: no index serves the condition, and
-    /// the order is that of the rows or of an index.
+    /// Whether a page of a query is found without a look at those before it: no index serves the condition, and
+    /// the order is that of the rows, or exactly that of the records of an index.
+    ///
+    /// Where many objects share a value, the records of an index that is walked in any other way do not tell where
+    /// among them a page begins. Nor do the rows of several entities, each of which may have to be walked far for
+    /// one match.
     package func hasPlaces(_ query: Query) throws -> Bool {
         guard case .scan = try plan(query).access else { return false }
-        return try query.sortings.isEmpty || orderIndex(of: query) != nil
+        if query.sortings.isEmpty { return query.entities.count == 1 || query.asksForAll }
+        return try isLatest && query.isInIndexOrder && orderIndex(of: query) != nil
     }
 
     /// The objects of a query without sortings that begins at a place, in the order of their numbers; nil for

@@ -47,6 +47,19 @@ import Testing
         #expect(ids.count == 10)
     }
 
+    @Test func `a stream of values whose closure has thrown has ended`() async throws {
+        try race.fill(10)
+        let context = race.container.newBackgroundContext()
+        var values = context.stream(inPages) { runner in
+            guard runner.name != "4" else { throw QueryError("four") }
+            return runner.name
+        }.makeAsyncIterator()
+
+        for name in ["0", "1", "2"] { #expect(try await values.next() == name) }
+        await #expect(throws: QueryError.self) { try await values.next() }
+        #expect(try await values.next() == nil)
+    }
+
     @Test func `a hundred thousand objects are never in memory together`() throws {
         let count = 100_000
         try race.with { context in

@@ -308,6 +308,20 @@ import Testing
         #expect(error?.code == .unreadableValue)
     }
 
+    @MainActor @Test func `without a value it reads what the object reads`() throws {
+        let writer = Writer(context: container.viewContext)
+        for key in ["mood", "books", "isLive", "extra"] {
+            writer.setStoredValue(.null, forKey: key)
+        }
+
+        let snapshot = try writer.snapshot()
+
+        #expect(snapshot.mood == writer.mood && snapshot.mood == .glad)
+        #expect(snapshot.books == writer.books)
+        #expect(snapshot.isLive == writer.isLive)
+        #expect(snapshot.extra == writer.extra)
+    }
+
     @MainActor @Test func `only relationships can be included`() throws {
         let ada = try make(container.viewContext)
 
