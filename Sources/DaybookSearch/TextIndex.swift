@@ -44,7 +44,7 @@ public final class TextIndex: Sendable {
     /// Takes in the entries that have been saved since the last search, so that the next one is as fast as it can be.
     ///
     /// - Returns: The number of the last entry taken in.
-    /// - Throws: ``SearchError`` with ``SearchError/Code/file``; ``StoreError`` when the journal cannot be read.
+    /// - Throws: ``SearchError`` with ``SearchError/Code/file``; `StoreError` when the journal cannot be read.
     /// - Complexity: O(*k*), *k* the changes of texts since.
     @discardableResult
     public func bringUpToDate() throws -> SequenceNumber { try file.bringUpToDate() }
@@ -58,7 +58,7 @@ public final class TextIndex: Sendable {
     ///   - text: What to look for.
     ///   - scope: What the search is limited to.
     /// - Returns: The matches.
-    /// - Throws: ``SearchError``; ``StoreError`` when the store cannot be read.
+    /// - Throws: ``SearchError``; `StoreError` when the store cannot be read.
     /// - Complexity: As ``bringUpToDate()``, and O(*m*), *m* the number of all values that ever had the words.
     public func search(
         _ text: String, in scope: SearchScope = SearchScope()
