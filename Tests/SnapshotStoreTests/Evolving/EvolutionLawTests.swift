@@ -45,13 +45,16 @@ struct EvolutionLawTests {
         #expect(saves + history.versions.count > 1, "seed \(seed)")
     }
 
+    /// All kinds but one: what entries have to say is no part of objects; `RequiredAttributionTests` changes it.
+    private static let randomKinds = Set(ModelStep.Kind.allCases).subtracting([.changeRequirements])
+
     @Test func `the random models take every kind of step`() throws {
         var kinds: Set<ModelStep.Kind> = []
         var outcomes: Set<EvolvingHistory.Outcome> = []
         let allOutcomes: Set<EvolvingHistory.Outcome> = [.migrated, .unchanged, .refused]
 
         for seed in UInt64(1)...90
-        where kinds.count < ModelStep.Kind.allCases.count || outcomes != allOutcomes {
+        where kinds.count < Self.randomKinds.count || outcomes != allOutcomes {
             let history = try EvolvingHistory(seed: seed)
             do {
                 for _ in 1...8 {
@@ -66,7 +69,7 @@ struct EvolutionLawTests {
             }
         }
 
-        #expect(kinds == Set(ModelStep.Kind.allCases))
+        #expect(kinds == Self.randomKinds)
         #expect(outcomes == allOutcomes)
     }
 
