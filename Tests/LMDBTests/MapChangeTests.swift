@@ -45,7 +45,7 @@ struct MapChangeTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `another process writes while a write waits for a reader that changes the map`()
         async throws
     {
@@ -86,7 +86,7 @@ struct MapChangeTests {
         #expect(try Self.count(environment) == 4)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `a table is opened inside a read while the map waits for that read`() async throws {
         let environment = try Self.open(path)
         try Self.put(environment, "first")
