@@ -174,7 +174,7 @@ package struct FilterPlan: Sendable {
         case .join(let property, let condition):
             guard joins == .allowed, let end = property.end else { return nil }
             try self.init(
-                joining: end, condition, FilterStep(access, chosen), of: total, estimates)
+                joining: end, condition, by: (access, chosen), of: total, estimates)
         case .changes(let change):
             let entries = try estimates.estimatedCount(of: change)
             let count = min(entries, total)
@@ -182,17 +182,6 @@ package struct FilterPlan: Sendable {
                 access, chosen, count: count, of: total,
                 cost: Double(entries) * Cost.entry + Double(count) * Cost.lookUp * Cost.crossing)
         case .union, .intersection, .scan: return nil
-        }
-    }
-
-    /// An access with the part of the filter that led to it.
-    private struct FilterStep {
-        let access: FilterAccess
-        let chosen: Filter
-
-        init(_ access: FilterAccess, _ chosen: Filter) {
-            self.access = access
-            self.chosen = chosen
         }
     }
 
@@ -205,7 +194,8 @@ package struct FilterPlan: Sendable {
     }
 
     private init?(
-        joining end: RelationshipEnd, _ condition: Filter, _ step: FilterStep, of total: Int,
+        joining end: RelationshipEnd, _ condition: Filter,
+        by step: (access: FilterAccess, chosen: Filter), of total: Int,
         _ estimates: borrowing some PlanEstimates & ~Copyable
     ) throws {
         guard let family = estimates.schema.entity(end.destination)?.family else { return nil }

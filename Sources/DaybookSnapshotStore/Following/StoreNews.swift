@@ -28,7 +28,8 @@ final class StoreNews: Sendable {
     func add(
         _ interest: StoreWatch.Interest, of store: Store, _ tell: @escaping @Sendable () -> Void
     ) -> Int {
-        // The file is not read inside the lock, which savers ask for.
+        // The file is not read inside the lock, which savers ask for. Where it cannot be read, one notice too many
+        // is given, and who looks then meets the error.
         let head = (try? store.head()) ?? .zero
         return state.withLock { state in
             state.next += 1

@@ -107,6 +107,7 @@ struct FetchedChanges {
             writer.optional(row.heading.author)
             writer.name("note")
             writer.optional(row.heading.note)
+            writer.append(info: row.heading.info)
             writer.name("property")
             writer.string(row.property)
             if row.isOfMembers {
