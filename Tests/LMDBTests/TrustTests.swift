@@ -1,6 +1,7 @@
 import DaybookLMDB
 import DaybookTestSupport
 import Foundation
+import Synchronization
 import Testing
 
 /// Before the first write somebody must have made sure of the pages. Exit tests are the other process.
@@ -85,6 +86,40 @@ struct TrustTests {
 
         let table = try environment.table("a")
         #expect(try environment.read { try $0.contains(table, "a".bytes.span.bytes) })
+    }
+
+    @Test func `who asks is told how far the check has come`() throws {
+        let environment = try Self.open(path)
+        let table = try environment.table("a")
+        try environment.write { transaction in
+            let value = Array(repeating: UInt8(1), count: 10_000)
+            for number in 0..<1_000 {
+                let key = "long \(number)".bytes
+                try transaction.put(table, key.span.bytes, value.span.bytes, .upsert)
+            }
+        }
+        let heard = Mutex<[[Int]]>([])
+        var options = EnvironmentOptions(tables: ["a"], durability: .relaxed)
+        options.checking = { done, total in heard.withLock { $0.append([done, total]) } }
+        let again = try Environment.open(at: path, options: options)
+
+        // This process has written to the file and so made sure of it.
+        try Self.put(again, "b")
+        #expect(heard.withLock { $0 } == [])
+
+        options.isUntrusted = true
+        let untrusted = try Environment.open(at: path, options: options)
+        try Self.put(untrusted, "c")
+
+        let reports = heard.withLock { $0 }
+        let pages = try #require(reports.last?.last)
+        // Each of the long values takes three pages.
+        #expect(pages > 3_000)
+        #expect(reports.count >= 3)
+        #expect(reports.last == [pages, pages])
+        #expect(reports.allSatisfy { $0[1] == pages })
+        #expect(reports.map { $0[0] } == reports.map { $0[0] }.sorted())
+        withExtendedLifetime((environment, again)) {}
     }
 
     @Test func `a file that was not closed in order is checked before it is written to`()

@@ -57,6 +57,7 @@ extension EnvironmentCore {
                 "'\(path)' is open for reading only in this process; close it before writing.")
         }
         if options.isUntrusted { trust.withLock { $0 = .untrusted } }
+        if let handler = options.checking { checking.withLock { $0 = handler } }
         let known = tables.withLock { Set($0.keys) }
         var missing = options
         missing.tables.removeAll { known.contains($0) }

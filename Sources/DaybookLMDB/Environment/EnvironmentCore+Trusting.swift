@@ -45,7 +45,7 @@ extension EnvironmentCore {
     }
 
     private func checkPages() throws(LMDBError) {
-        let findings = try pair.findings()
+        let findings = try pair.findings(checking.withLock { $0 })
         guard let first = findings.first(where: { $0.severity == .damage }) else { return }
         let message =
             "'\(pair.file.name)' is damaged, so nothing is written to it. \(first.message)"
@@ -90,8 +90,12 @@ extension FilePair {
     }
 
     /// The findings of a check of the newest state. No process writes meanwhile.
-    fileprivate func findings() throws(LMDBError) -> [PageFinding] {
-        try withSource { source throws(LMDBError) in PageCheck.run(source, .newestState) }
+    fileprivate func findings(
+        _ handler: EnvironmentOptions.CheckHandler?
+    ) throws(LMDBError) -> [PageFinding] {
+        try withSource { source throws(LMDBError) in
+            PageCheck.run(source, .newestState, handler)
+        }
     }
 
     private func withSource<R>(

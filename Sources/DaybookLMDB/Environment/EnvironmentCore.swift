@@ -32,6 +32,9 @@ final class EnvironmentCore: Sendable {
     /// Whether LMDB may follow the pages.
     let trust: Mutex<Trust>
 
+    /// Told of the check of the pages: what the latest opening that named something gave.
+    let checking: Mutex<EnvironmentOptions.CheckHandler?>
+
     /// The knowledge left by the last write of this process.
     let memory = Mutex(Memory())
 
@@ -52,6 +55,7 @@ final class EnvironmentCore: Sendable {
         self.pair = pair
         isReadOnly = options.readOnly
         trust = Mutex(options.isUntrusted ? .untrusted : .unknown)
+        checking = Mutex(options.checking)
         let identifier = Self.identifierNext.wrappingAdd(1, ordering: .relaxed).newValue
         self.identifier = identifier
         pool = try ReaderPool(environment: handle, pair)

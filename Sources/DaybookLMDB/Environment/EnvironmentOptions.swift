@@ -32,6 +32,12 @@ package struct EnvironmentOptions: Sendable {
     /// first write, whatever it says of itself.
     package var isUntrusted = false
 
+    /// Told how far that check has come, on the thread of the first write; nil for nobody.
+    package var checking: CheckHandler?
+
+    /// Takes the number of pages that have been checked and that of all pages. The last call has both the same.
+    package typealias CheckHandler = @Sendable (_ done: Int, _ total: Int) -> Void
+
     /// Whether readers get numbers of their own where LMDB allows it. Tests turn this off, to open a
     /// file as with an LMDB that does not.
     var numbersReaders = true

@@ -88,7 +88,10 @@ package enum PageCheck {
     }
 
     /// Checks the bytes of a source.
-    static func run(_ source: PageSource, _ scope: Scope = .file) -> [PageFinding] {
+    static func run(
+        _ source: PageSource, _ scope: Scope = .file,
+        _ handler: EnvironmentOptions.CheckHandler? = nil
+    ) -> [PageFinding] {
         let head = source.metaBytes
         var metas: [MetaPage] = []
         guard let first = MetaPage(head, at: 0) else {
@@ -123,7 +126,7 @@ package enum PageCheck {
             return findings
         }
         var check = TreeCheck(
-            source: source, pageSize: pageSize, pageCount: Int(pageCount.partialValue))
+            source: source, pageSize: pageSize, pageCount: Int(pageCount.partialValue), handler)
         check.checkAll(newest: newest, older: scope == .file ? older : nil)
         return findings + check.findings
     }

@@ -11,6 +11,12 @@ struct TreeCheck {
     private(set) var findings: [PageFinding] = []
 
     private var uses: [PageUse]
+    private let handler: EnvironmentOptions.CheckHandler?
+    private var claimed = 0
+    private var told = 0
+
+    /// How many pages are checked between two reports.
+    private static let reportInterval = 1_024
 
     private enum PageUse: UInt8 {
         case none
@@ -26,10 +32,14 @@ struct TreeCheck {
         var entries: UInt64 = 0
     }
 
-    init(source: PageSource, pageSize: Int, pageCount: Int) {
+    init(
+        source: PageSource, pageSize: Int, pageCount: Int,
+        _ handler: EnvironmentOptions.CheckHandler? = nil
+    ) {
         self.source = source
         self.pageSize = pageSize
         self.pageCount = pageCount
+        self.handler = handler
         uses = Array(repeating: .none, count: pageCount)
         for meta in 0..<min(2, pageCount) { uses[meta] = .inTree }
     }
@@ -70,6 +80,8 @@ struct TreeCheck {
         if lost > 0 {
             findings.append(.note(nil, nil, "\(lost) pages are neither used nor free"))
         }
+        // Free pages are not looked at.
+        handler?(pageCount, pageCount)
     }
 
     /// Every transaction that changes anything frees the page it changed and records it in the free
@@ -296,6 +308,11 @@ struct TreeCheck {
                 return false
             }
             uses[page] = .inTree
+        }
+        claimed += run
+        if let handler, claimed - told >= Self.reportInterval {
+            handler(claimed, pageCount)
+            told = claimed
         }
         return true
     }

@@ -25,6 +25,7 @@ struct PlannedMigration {
         plain.durability = options.durability
         plain.lockTimeout = options.lockTimeout
         plain.isUntrusted = options.isUntrusted
+        plain.checkProgress = options.checkProgress
         plain.indexes = options.indexes
         plain.migrationProgress = options.migrationProgress
         self.options = plain

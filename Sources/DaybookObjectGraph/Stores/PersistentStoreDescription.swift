@@ -20,6 +20,9 @@ public struct PersistentStoreOptions: Sendable, Hashable {
     /// this program, and a damaged store is refused then. Other files are checked only if they were not
     /// closed in order.
     public var isUntrusted = false
+    /// Told how far the check of a file before the first save has come, where there is one: it counts pages. The
+    /// check cannot be cancelled; it reads each page in use once.
+    public var checkProgress: Progress?
     /// Whether a save is on the disk when it returns, or soon after.
     public var durability = StoreDurability.durable
     /// What opening may do to a store that has another model.
@@ -58,6 +61,12 @@ public struct PersistentStoreOptions: Sendable, Hashable {
         var options = StoreOptions()
         options.isReadOnly = isReadOnly
         options.isUntrusted = isUntrusted
+        if let progress = checkProgress {
+            options.checking = { done, total in
+                progress.totalUnitCount = Int64(total)
+                progress.completedUnitCount = Int64(done)
+            }
+        }
         options.durability = durability == .durable ? .durable : .relaxed
         options.migration = migration
         options.waiting.limit = lockTimeout
@@ -143,6 +152,9 @@ public struct PersistentStoreDescription: Sendable, Hashable {
     /// Whether the file comes from an untrusted source; see
     /// ``PersistentStoreOptions/isUntrusted``.
     public var isUntrusted = false
+    /// Told how far the check of a file before the first save has come; see
+    /// ``PersistentStoreOptions/checkProgress``.
+    public var checkProgress: Progress?
     /// Whether a save is on the disk when it returns, or soon after.
     public var durability = StoreDurability.durable
     /// What opening may do to a store that has another model.
@@ -189,6 +201,7 @@ public struct PersistentStoreDescription: Sendable, Hashable {
         var options = PersistentStoreOptions()
         options.isReadOnly = isReadOnly
         options.isUntrusted = isUntrusted
+        options.checkProgress = checkProgress
         options.durability = durability
         options.migration = migration
         options.indexes = indexes

@@ -311,6 +311,7 @@ extension StoreOptions {
         options.tablesIfThere = [ChunkTable.name]
         options.checkedTables = Set(StoreLayout.projectionNames)
         options.isUntrusted = isUntrusted
+        options.checking = checking
         return options
     }
 }

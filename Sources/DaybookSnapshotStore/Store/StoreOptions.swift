@@ -32,6 +32,8 @@ package struct StoreOptions: Sendable {
     /// Whether the file comes from an untrusted source: then all its pages are checked before the
     /// first write.
     package var isUntrusted = false
+    /// Told how far that check has come: how many pages of how many, on the thread of the first write.
+    package var checking: (@Sendable (_ done: Int, _ total: Int) -> Void)?
     /// The time in microseconds since 1970 (UTC), for the recording time of entries.
     package var clock: @Sendable () -> Int64
     /// Makes the identifier of a new store.

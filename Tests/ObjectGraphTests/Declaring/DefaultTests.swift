@@ -39,7 +39,8 @@ final class Parcel: ManagedObject {
             let ids = Set(parcels.map(\.id))
             try context.save()
             context.reset()
-            #expect(try Set(context.fetch(FetchRequest<Parcel>()).map(\.id)) == ids)
+            let read = try context.fetch(FetchRequest<Parcel>())
+            #expect(Set(read.map(\.id)) == ids)
         }
     }
 
@@ -114,7 +115,8 @@ final class Parcel: ManagedObject {
             #expect(parcels.count == 20)
             #expect(Set(parcels.map(\.id)).count == 20)
             #expect(Set(parcels.map(\.label)).count == 20)
-            #expect(parcels.allSatisfy { $0.due == Date(timeIntervalSinceReferenceDate: 0) })
+            let due = Date(timeIntervalSinceReferenceDate: 0)
+            #expect(parcels.allSatisfy { $0.due == due })
         }
     }
 

@@ -125,7 +125,8 @@ private enum AlbumPlan: SchemaMigrationPlan {
             let pictures = try photos.compactMap { try $0.picture?.data() }
             #expect(pictures == [Self.image, Self.image])
             let previews = photos.compactMap(\.preview)
-            #expect(previews == [Data(Self.image.reversed()), Data(Self.image.reversed())])
+            let mirrored = Data(Self.image.reversed())
+            #expect(previews == [mirrored, mirrored])
         }
         try close(container)
         let report = try Store.verify(path: url.path)

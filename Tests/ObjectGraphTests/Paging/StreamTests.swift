@@ -32,7 +32,7 @@ import Testing
             names.append(runner.name)
         }
 
-        #expect(names == (0..<10).map(String.init))
+        #expect(names == (0..<10).map { "\($0)" })
     }
 
     @Test func `values come anywhere`() async throws {
@@ -101,7 +101,7 @@ import Testing
                 Runner(context: context).rank = (runner.rank ?? 0) + 1
             }
 
-            #expect(seen == (0..<10).map(String.init))
+            #expect(seen == (0..<10).map { "\($0)" })
             try context.save()
         }
         #expect(try race.with { try $0.count(FetchRequest<Runner>()) } == 20)

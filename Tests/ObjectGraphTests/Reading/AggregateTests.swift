@@ -58,7 +58,8 @@ final class PayGroup: ManagedObject {
             #expect(try context.fetch(.sum(\Payee.points)) == Int16(30))
             #expect(try context.fetch(.sum(\Payee.salary)) == Decimal(string: "3000.30"))
             // Binary numbers are rounded, in the order of the objects.
-            #expect(try context.fetch(.sum(\Payee.rate)) == 0.0 + 0.1 + 0.1 + 0.1)
+            let rates: Double = [0.1, 0.1, 0.1].reduce(0, +)
+            #expect(try context.fetch(.sum(\Payee.rate)) == rates)
             #expect(try context.fetch(.sum(\Payee.bonus)) == 7)
         }
     }
@@ -201,9 +202,8 @@ final class PayGroup: ManagedObject {
             top.order = [.descending(\.bonus)]
             top.offset = 990
             let byBonus = all.filter { $0.bonus != nil }.sorted { $0.bonus ?? 0 > $1.bonus ?? 0 }
-            #expect(
-                try other.fetch(top)
-                    == Array((byBonus + all.filter { $0.bonus == nil })[990..<1_040]))
+            let ordered = byBonus + all.filter { $0.bonus == nil }
+            #expect(try other.fetch(top) == Array(ordered[990..<1_040]))
         }
     }
 }

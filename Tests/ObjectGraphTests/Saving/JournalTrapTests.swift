@@ -164,15 +164,20 @@ import Testing
             let moved = try store.entry(try #require(try context.save()))
 
             // A many-to-many relationship is stored at one of its ends.
-            let pairs = joined.changes.flatMap { change in
-                change.members.flatMap { edit in
-                    edit.added.map { ["+", Set([change.object, $0.object])] as [AnyHashable] }
-                        + edit.removed.map { ["-", Set([change.object, $0.object])] }
+            var pairs: Set<[AnyHashable]> = []
+            for change in joined.changes {
+                for edit in change.members {
+                    for member in edit.added {
+                        pairs.insert(["+", Set([change.object, member.object])])
+                    }
+                    for member in edit.removed {
+                        pairs.insert(["-", Set([change.object, member.object])])
+                    }
                 }
             }
             let projectID = project.objectID.object
             #expect(
-                Set(pairs) == [
+                pairs == [
                     ["-", Set([projectID, people[0].objectID.object])],
                     ["+", Set([projectID, people[2].objectID.object])],
                 ])

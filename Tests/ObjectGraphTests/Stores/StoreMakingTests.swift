@@ -8,6 +8,30 @@ import Testing
 
 /// Stores that are made when they are added.
 @Suite struct StoreMakingTests {
+    @Test func `the check of a file from elsewhere counts its pages at the first save`() throws {
+        let store = try StaffStore()
+        try store.inContext { (context) throws in
+            Employee(context: context).lastName = "Lovelace"
+            try context.save()
+        }
+        var description = PersistentStoreDescription(url: store.url)
+        description.isUntrusted = true
+        let progress = Progress(totalUnitCount: 0)
+        description.checkProgress = progress
+        let container = try PersistentContainer(model: staff, descriptions: [description])
+        container.loadPersistentStores { _, error in #expect(error == nil) }
+        #expect(progress.completedUnitCount == 0)
+
+        try container.viewContext.performAndWait { () throws in
+            Employee(context: container.viewContext).lastName = "Hopper"
+            try container.viewContext.save()
+        }
+
+        // A store has some pages for each of its tables.
+        #expect(progress.totalUnitCount > 10)
+        #expect(progress.completedUnitCount == progress.totalUnitCount)
+    }
+
     @Test func `coordinators that make a store at the same time and path share one store`()
         async throws
     {

@@ -45,14 +45,18 @@ final class Recorder {
     ///   - note: The note of saves that have none.
     ///   - info: Information on saves that have none by the same key.
     ///   - files: The folder of the files that values may name; nil when they may not.
+    ///   - console: Where it is shown that pages are checked before the first save.
     /// - Throws: ``StoreError`` when the store cannot be used.
     init(
         path: String, author: String?, note: String?, info: [String: String] = [:],
-        files: String? = nil
+        files: String? = nil, _ console: Console
     ) throws {
-        let model = try Store.open(at: path).schema.model
-        container = try PersistentContainer(
-            URL(fileURLWithPath: path), managedObjectModel: model)
+        // The container shares the file that is open here, and what is told of its check.
+        let opened = try StoreWriting.open(path, console)
+        container = try withExtendedLifetime(opened) {
+            try PersistentContainer(
+                URL(fileURLWithPath: path), managedObjectModel: opened.schema.model)
+        }
         guard let added = container.persistentStoreCoordinator.persistentStores.first else {
             preconditionFailure("A container has a store.")
         }

@@ -180,7 +180,7 @@ struct ImportCommand: Command {
         let input = try InputFile(arguments[file])
         let recorder = try Recorder(
             path: path, author: arguments[author], note: arguments[note],
-            info: info.info(arguments))
+            info: info.info(arguments), console)
         try StreamImport(form: form, options: options, console: console)
             .run(input.lines, into: recorder, report)
         return .success
@@ -197,7 +197,7 @@ struct ImportCommand: Command {
         options.info = try info.info(arguments)
         let input = try InputFile(arguments[file])
         var table = try TableImport(
-            into: Store.open(at: path), options, report, console)
+            into: StoreWriting.open(path, console), options, report, console)
         return try table.run(input)
     }
 

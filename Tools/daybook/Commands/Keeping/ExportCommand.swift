@@ -115,7 +115,7 @@ struct ExportCommand: Command {
                 "'--resume' cannot be used with the format \(arguments[form]), "
                     + "which is one whole document.")
         }
-        let store = try open(arguments)
+        let store = try open(arguments, console)
         var export = AuditExport(of: AuditReader(store))
         export.filter = filters.filter(arguments)
         try StoreReading.restrict(
@@ -135,9 +135,10 @@ struct ExportCommand: Command {
     }
 
     /// Only an export that moves a cursor writes to the store.
-    private func open(_ arguments: ParsedArguments) throws -> Store {
+    private func open(_ arguments: ParsedArguments, _ console: Console) throws -> Store {
         arguments[cursor] == nil
-            ? try StoreReading.open(arguments[store]) : try Store.open(at: arguments[store])
+            ? try StoreReading.open(arguments[store])
+            : try StoreWriting.open(arguments[store], console)
     }
 
     private func confidentiality(_ arguments: ParsedArguments) throws -> Confidentiality {

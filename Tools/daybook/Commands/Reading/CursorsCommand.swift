@@ -46,7 +46,7 @@ struct CursorsCommand: Command {
         guard !arguments[isDeleted] || arguments[position] == nil else {
             throw ToolError.usage("A cursor is either set or deleted.")
         }
-        let store = try Store.open(at: arguments[store])
+        let store = try StoreWriting.open(arguments[store], console)
         guard let moment = arguments[position] else {
             let cursor = try cursor(named: name, of: store)
             let document = try json(of: cursor, in: store)

@@ -64,7 +64,7 @@ struct RecordCommand: Command {
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let recorder = try Recorder(
             path: arguments[store], author: arguments[author], note: arguments[note],
-            info: info.info(arguments), files: arguments[files])
+            info: info.info(arguments), files: arguments[files], console)
         let report = RecordingReport(
             console, deed: "Recorded", nothing: "Nothing was recorded.")
         let progress = console.progress("Recording line")

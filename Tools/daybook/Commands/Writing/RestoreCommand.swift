@@ -49,7 +49,7 @@ struct RestoreCommand: Command {
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let name = arguments[object]
-        let store = try PlannedEntry.open(arguments[store], isDry: arguments[isDry])
+        let store = try PlannedEntry.open(arguments[store], isDry: arguments[isDry], console)
         let sequence = try arguments[moment].map { try StoreReading.sequence(of: $0, in: store) }
         let choice = arguments[choice] ?? .refuse
         let restored = try StoreReading.object(name, in: store.schema)

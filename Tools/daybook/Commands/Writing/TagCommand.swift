@@ -47,7 +47,7 @@ struct TagCommand: Command {
             try list(StoreReading.open(arguments[store]).tags(), on: console)
             return .success
         }
-        let store = try Store.open(at: arguments[store])
+        let store = try StoreWriting.open(arguments[store], console)
         if arguments[delete] {
             guard arguments[entry] == nil else {
                 throw ToolError.usage("'--delete' takes only a name, and no entry.")

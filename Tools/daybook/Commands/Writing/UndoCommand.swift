@@ -48,7 +48,7 @@ struct UndoCommand: Command {
     }
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
-        let store = try PlannedEntry.open(arguments[store], isDry: arguments[isDry])
+        let store = try PlannedEntry.open(arguments[store], isDry: arguments[isDry], console)
         let range = try StoreReading.entries(arguments[entries], in: store)
         let choice = arguments[choice] ?? .refuse
         let plan = try store.undoPlan(

@@ -40,8 +40,8 @@ struct PlannedEntry {
     }
 
     /// Opens the store, for reading only if nothing will be changed.
-    static func open(_ path: String, isDry: Bool) throws -> Store {
-        isDry ? try StoreReading.open(path) : try Store.open(at: path)
+    static func open(_ path: String, isDry: Bool, _ console: Console) throws -> Store {
+        isDry ? try StoreReading.open(path) : try StoreWriting.open(path, console)
     }
 
     /// Shows or saves the entry.
