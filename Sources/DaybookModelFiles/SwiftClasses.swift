@@ -77,6 +77,15 @@ package struct SwiftClasses {
                 "    }",
             ]
         }
+        if !entity.laws.isEmpty {
+            let inherited = entity.superentityName == nil ? "" : "super.laws + "
+            overrides += ["    override class var laws: [Law] {", "        \(inherited)["]
+            for law in entity.laws {
+                let words = [law.name, law.rule].map(SwiftNames.literal)
+                overrides.append("            Law(\(words.joined(separator: ", "))),")
+            }
+            overrides += ["        ]", "    }"]
+        }
         func add(_ name: String, _ type: String, _ literal: String) {
             overrides.append("    override class var \(name): \(type) { \(literal) }")
         }

@@ -25,7 +25,10 @@ struct ModelBuilder {
                 name: type.entityName, superentityName: superentity(of: type)?.entityName,
                 isAbstract: type.isAbstractEntity, uniquenessConstraints: ownConstraints(of: type),
                 renamingIdentifier: ownRenamingIdentifier(of: type),
-                versionHashModifier: type.versionHashModifier, userInfo: type.userInfo)
+                versionHashModifier: type.versionHashModifier, userInfo: type.userInfo,
+                laws: ownLaws(of: type).compactMap { law in
+                    prototypes[type.entityName].flatMap { law.description(on: $0) }
+                })
         }
         for index in entities.indices {
             for definition in definitions[entities[index].name] ?? [] {
@@ -55,6 +58,7 @@ struct ModelBuilder {
                 let name = type.entityName
                 let own = definitions[name] ?? []
                 return own.compactMap { problem(of: $0, in: name) } + abstractionProblems(of: type)
+                    + lawProblems(of: type)
             }
     }
 
@@ -172,6 +176,20 @@ struct ModelBuilder {
     private func ownConstraints(of type: ManagedObject.Type) -> [[String]] {
         let inherited = superentity(of: type)?.uniquenessConstraints ?? []
         return type.uniquenessConstraints.filter { !inherited.contains($0) }
+    }
+
+    /// The laws of a class without those it only inherits.
+    private func ownLaws(of type: ManagedObject.Type) -> [Law] {
+        let inherited = Set(superentity(of: type)?.laws.map(\.name) ?? [])
+        return type.laws.filter { !inherited.contains($0.name) }
+    }
+
+    private func lawProblems(of type: ManagedObject.Type) -> [String] {
+        guard let prototype = prototypes[type.entityName] else { return [] }
+        return ownLaws(of: type).filter { $0.description(on: prototype) == nil }.map { law in
+            "The law \(ReadableText.quoted(law.name)) of '\(type.entityName)' is about no property: its key path "
+                + "leads to a computed property, or further than one."
+        }
     }
 
     /// The name that an entity had before, unless its class only inherits what another entity says.

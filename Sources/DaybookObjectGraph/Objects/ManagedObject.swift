@@ -344,6 +344,10 @@ open class ManagedObject {
     /// ``AttributeOptions/unique`` for a single attribute.
     open class var uniquenessConstraints: [[String]] { [] }
 
+    /// Rules about how objects of the class may change, which every save is held to. They hold for objects of
+    /// subclasses as well, whatever these return.
+    open class var laws: [Law] { [] }
+
     /// The name that the entity had before: what a store has under that name is kept under
     /// ``entityName``. It has no effect in a store that has an entity named ``entityName``. Subclasses that
     /// are entities themselves do not take it over.

@@ -65,6 +65,8 @@ public struct ModelStep: Sendable, Hashable, CustomStringConvertible {
         case changeCounts
         /// Entries must say who saves, why, or other information; or need not any more.
         case changeRequirements
+        /// Objects may change in other ways.
+        case changeLaws
         /// Something changes that has no effect on a store.
         case annotate
         /// A custom stage of a migration plan has rewritten objects.

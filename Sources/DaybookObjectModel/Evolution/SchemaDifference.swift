@@ -14,6 +14,7 @@ struct SchemaDifference {
     let new: Schema
     private let oldDescriptions: [String: EntityDescription]
     private let newDescriptions: [String: EntityDescription]
+    let laws: LawDifference
     private(set) var steps: [ModelStep] = []
 
     init(_ old: Schema, _ new: Schema) {
@@ -21,6 +22,7 @@ struct SchemaDifference {
         self.new = new
         oldDescriptions = old.model.entitiesByName
         newDescriptions = new.model.entitiesByName
+        laws = LawDifference(old, new)
     }
 
     mutating func compare() {
@@ -159,6 +161,7 @@ struct SchemaDifference {
         }
         compareDeclared(before, after)
         compareConstraints(before, after)
+        compareLaws(before, after)
         let (was, now) = (oldDescriptions[before.name], newDescriptions[name])
         if was?.versionHashModifier != now?.versionHashModifier || was?.userInfo != now?.userInfo {
             add(.annotate, name, nil, "annotate '\(name)'", isCompatible: true)

@@ -80,8 +80,15 @@ extension EntityDescription {
             let lists = uniquenessConstraints.map { JSONValue.array($0.map { .string($0) }) }
             members.append(JSONMember("uniquenessConstraints", .array(lists)))
         }
+        if !laws.isEmpty { members.append(JSONMember("laws", .array(laws.map(\.json)))) }
         members += JSONMember.annotations(renamingIdentifier, versionHashModifier, userInfo)
         return .object(members)
+    }
+}
+
+extension LawDescription {
+    fileprivate var json: JSONValue {
+        .object([JSONMember("name", .string(name)), JSONMember("rule", .string(rule))])
     }
 }
 

@@ -64,7 +64,8 @@ struct ModelReader {
     private mutating func entity(_ json: JSONValue, at location: String) -> EntityDescription? {
         let names = [
             "name", "superentity", "abstract", "attributes", "relationships",
-            "uniquenessConstraints", "renamingIdentifier", "versionHashModifier", "userInfo",
+            "uniquenessConstraints", "laws", "renamingIdentifier", "versionHashModifier",
+            "userInfo",
         ]
         guard let fields = fields(of: json, at: location, names: names),
             let name = text(fields, "name", isRequired: true)
@@ -79,7 +80,18 @@ struct ModelReader {
             uniquenessConstraints: list(fields, "uniquenessConstraints").map {
                 attributeNames($0.value, at: $0.location)
             }, renamingIdentifier: text(fields, "renamingIdentifier"),
-            versionHashModifier: text(fields, "versionHashModifier"), userInfo: userInfo(fields))
+            versionHashModifier: text(fields, "versionHashModifier"), userInfo: userInfo(fields),
+            laws: list(fields, "laws").compactMap { law($0.value, at: $0.location) })
+    }
+
+    private mutating func law(_ json: JSONValue, at location: String) -> LawDescription? {
+        guard let fields = fields(of: json, at: location, names: ["name", "rule"]) else {
+            return nil
+        }
+        let name = text(fields, "name", isRequired: true)
+        let rule = text(fields, "rule", isRequired: true)
+        guard let name, let rule else { return nil }
+        return LawDescription(name, rule)
     }
 
     private mutating func userInfo(_ fields: Fields) -> [String: String] {

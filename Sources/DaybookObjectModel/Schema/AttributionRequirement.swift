@@ -50,6 +50,17 @@ extension AttributionRequirement {
         }
     }
 
+    /// Whether an entry says it. A blank text says nothing.
+    package func isMet(_ author: String?, _ note: String?, _ info: [String: String]) -> Bool {
+        let text =
+            switch self {
+            case .author: author
+            case .note: note
+            case .info(let key): info[key]
+            }
+        return text?.contains { !$0.isWhitespace } ?? false
+    }
+
     fileprivate var sortKey: [UInt8] {
         switch self {
         case .author: [0]

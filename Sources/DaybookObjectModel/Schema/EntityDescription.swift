@@ -14,6 +14,8 @@ public struct EntityDescription: Sendable, Hashable {
     /// subentities included: the names of attributes declared here or inherited, a list for each
     /// constraint. If one of the values is missing, the constraint does not apply.
     public var uniquenessConstraints: [[String]]
+    /// Rules about how objects of the entity, and of its subentities, may change.
+    public var laws: [LawDescription]
     /// The earlier name, in a model that renames the entity: a store of the older model then keeps
     /// the objects. It only describes the migration and is not kept in a store.
     public var renamingIdentifier: String?
@@ -34,11 +36,13 @@ public struct EntityDescription: Sendable, Hashable {
     ///   - renamingIdentifier: The earlier name; nil for none.
     ///   - versionHashModifier: Distinguishes two versions that are otherwise the same.
     ///   - userInfo: What the program keeps with the description.
+    ///   - laws: Rules about how its objects may change.
     public init(
         name: String, superentityName: String? = nil, isAbstract: Bool = false,
         attributes: [AttributeDescription] = [], relationships: [RelationshipDescription] = [],
         uniquenessConstraints: [[String]] = [], renamingIdentifier: String? = nil,
-        versionHashModifier: String? = nil, userInfo: [String: String] = [:]
+        versionHashModifier: String? = nil, userInfo: [String: String] = [:],
+        laws: [LawDescription] = []
     ) {
         self.name = name
         self.superentityName = superentityName
@@ -49,5 +53,6 @@ public struct EntityDescription: Sendable, Hashable {
         self.renamingIdentifier = renamingIdentifier
         self.versionHashModifier = versionHashModifier
         self.userInfo = userInfo
+        self.laws = laws
     }
 }

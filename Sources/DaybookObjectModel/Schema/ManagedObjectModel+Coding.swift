@@ -6,7 +6,8 @@ extension ManagedObjectModel {
         /// A model with optional parts, which flags announce: the uniqueness constraints of several
         /// attributes at the end of each entity, the configurations at the end of all, then the
         /// annotations of every entity, attribute and relationship, then the derivation of every
-        /// attribute, in their order, and then what every entry is required to say.
+        /// attribute, in their order, then what every entry is required to say, and then the laws of every
+        /// entity, in their order.
         static let extended: UInt8 = 2
     }
 
@@ -20,7 +21,8 @@ extension ManagedObjectModel {
         let derivations = canonical.entities.flatMap { $0.attributes.map(\.derivation) }
         let isDerived = derivations.contains { $0 != nil }
         let isDemanding = !canonical.requires.isEmpty
-        let parts = [isConstrained, isConfigured, isAnnotated, isDerived, isDemanding]
+        let isRuled = canonical.entities.contains { !$0.laws.isEmpty }
+        let parts = [isConstrained, isConfigured, isAnnotated, isDerived, isDemanding, isRuled]
         if parts.contains(true) {
             writer.append(Form.extended)
             writer.append(flags: parts)
@@ -46,6 +48,9 @@ extension ManagedObjectModel {
             for derivation in derivations { writer.append(optional: derivation?.description) }
         }
         if isDemanding { writer.append(canonical.requires) }
+        if isRuled {
+            for entity in canonical.entities { writer.append(entity.laws) }
+        }
         return writer.bytes
     }
 
@@ -60,7 +65,7 @@ extension ManagedObjectModel {
         }
         let parts =
             form == Form.extended
-            ? try span.readFlags(5, at: &offset) : Array(repeating: false, count: 5)
+            ? try span.readFlags(6, at: &offset) : Array(repeating: false, count: 6)
         let (isConstrained, isConfigured, isAnnotated) = (parts[0], parts[1], parts[2])
         var entities: [EntityDescription] = []
         for _ in 0..<(try span.readCount(at: &offset)) {
@@ -83,6 +88,7 @@ extension ManagedObjectModel {
         if isAnnotated { try span.readAnnotations(of: &entities, at: &offset) }
         if parts[3] { try span.readDerivations(of: &entities, at: &offset) }
         let requires = parts[4] ? try span.readRequirements(at: &offset) : []
+        if parts[5] { try span.readLaws(of: &entities, at: &offset) }
         guard offset == span.byteCount else {
             throw DecodingFailure(at: offset, expected: "the end of the model")
         }
@@ -134,6 +140,15 @@ extension ByteWriter {
                 append(UInt8(2))
                 append(key)
             }
+        }
+    }
+
+    /// A count, then the name and the rule of each.
+    fileprivate mutating func append(_ laws: [LawDescription]) {
+        append(variable: UInt64(laws.count))
+        for law in laws {
+            append(law.name)
+            append(law.rule)
         }
     }
 
@@ -260,6 +275,25 @@ extension RawSpan {
                 }
                 entities[index].attributes[attribute].derivation = derivation
             }
+        }
+    }
+
+    fileprivate func readLaws(
+        of entities: inout [EntityDescription], at offset: inout Int
+    ) throws(DecodingFailure) {
+        let start = offset
+        for index in entities.indices {
+            for _ in 0..<(try readCount(at: &offset)) {
+                let name = try readText(at: &offset)
+                let rule = try readText(at: &offset)
+                if let last = entities[index].laws.last, last.name >= name {
+                    throw DecodingFailure(at: start, expected: "laws in the order of their names")
+                }
+                entities[index].laws.append(LawDescription(name, rule))
+            }
+        }
+        guard entities.contains(where: { !$0.laws.isEmpty }) else {
+            throw DecodingFailure(at: start, expected: "at least one law")
         }
     }
 

@@ -32,6 +32,7 @@ extension EntityDescription {
             "", superentityName.map { "a kind of '\($0)'" } ?? "without a superentity",
             stored.superentityName.map { "a kind of '\($0)'" } ?? "without a superentity")
         compare("", constraintsText, stored.constraintsText)
+        compare("", lawsText, stored.lawsText)
         let ours = traits
         let theirs = stored.traits
         for property in Set(ours.keys).union(theirs.keys).sorted() {
@@ -50,6 +51,14 @@ extension EntityDescription {
         guard !uniquenessConstraints.isEmpty else { return "without a uniqueness constraint" }
         let texts = uniquenessConstraints.map { "(" + $0.sorted().joined(separator: ", ") + ")" }
         return "unique by " + texts.sorted().joined(separator: " and ")
+    }
+
+    /// The laws, in words.
+    private var lawsText: String {
+        guard !laws.isEmpty else { return "without a law" }
+        let texts = laws.map { "\(ReadableText.quoted($0.name)): \($0.rule)" }
+        return "under the \(texts.count == 1 ? "law" : "laws") "
+            + texts.sorted().joined(separator: " and ")
     }
 
     /// The relevant traits of each persistent property, in words.

@@ -1,6 +1,6 @@
 extension ManagedObjectModel {
-    /// Checks names, inheritance, default values, rules, merge strategies, derivations and
-    /// uniqueness constraints, and that relationships fit together.
+    /// Checks names, inheritance, default values, rules, merge strategies, derivations,
+    /// uniqueness constraints and laws, and that relationships fit together.
     ///
     /// - Throws: ``ModelError`` with a sentence for every mistake found.
     public func validate() throws(ModelError) {
@@ -31,6 +31,7 @@ extension ManagedObjectModel {
                 problems += entity.propertyProblems(entitiesByName)
             }
         }
+        if problems.isEmpty { problems += lawProblems }
         if !problems.isEmpty { throw ModelError(problems) }
     }
 

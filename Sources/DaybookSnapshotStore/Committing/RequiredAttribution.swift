@@ -6,25 +6,14 @@ extension Set<AttributionRequirement> {
     /// - Throws: ``StoreError`` with ``StoreError/Code/attribution``, and what is missing.
     func check(_ header: EntryHeader) throws(StoreError) {
         guard !isEmpty else { return }
-        let missing = ordered.filter { !$0.isMet(by: header) }
+        let missing = ordered.filter { !$0.isMet(header.author, header.note, header.info) }
         guard missing.isEmpty else { throw .attributionMissing(missing) }
     }
 }
 
 extension AttributionRequirement {
-    /// Whether an entry says it. A blank text says nothing.
-    fileprivate func isMet(by header: EntryHeader) -> Bool {
-        let text =
-            switch self {
-            case .author: header.author
-            case .note: header.note
-            case .info(let key): header.info[key]
-            }
-        return text?.contains { !$0.isWhitespace } ?? false
-    }
-
     /// How a program says it, and how the command does.
-    fileprivate var remedy: String {
+    var remedy: String {
         switch self {
         case .author: "'author:' or the context's 'author', '--author'"
         case .note: "'note:', '--note'"

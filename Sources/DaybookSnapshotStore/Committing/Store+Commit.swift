@@ -17,7 +17,8 @@ extension Store {
     ///   ``StoreError/Code/duplicate`` for changes that cannot be saved; with
     ///   ``StoreError/Code/readOnly``, ``StoreError/Code/closed``, ``StoreError/Code/busy``,
     ///   ``StoreError/Code/full`` or ``StoreError/Code/inputOutput`` for a file that cannot be written;
-    ///   with ``StoreError/Code/attribution`` when the model requires what the header does not say, and
+    ///   with ``StoreError/Code/law`` and every breach for changes that a law of the model forbids; with
+    ///   ``StoreError/Code/attribution`` when the model requires what the header does not say, and
     ///   ``StoreError/Code/information`` when the header says what an entry cannot keep;
     ///   with ``StoreError/Code/corrupt`` when something that the save has to read is damaged: a row of
     ///   its objects, the last entry, one that a conflict is traced to, or a page. Other entries may be
@@ -157,7 +158,10 @@ final class Commit: Sendable {
         var draft = EntryDraft(parts, after: last)
         let fit = try draft.attempt(prepared, in: transaction)
         let settlement = try settled(fit, in: transaction)
-        if !settlement.changes.isEmpty { try requireAttribution() }
+        if !settlement.changes.isEmpty {
+            try requireAttribution()
+            try judge(settlement.changes, in: transaction)
+        }
         switch (settlement.content, fit) {
         case (.nothing, _): return Outcome(result: settlement.result())
         case (.asSent, .folded): break
@@ -210,6 +214,15 @@ final class Commit: Sendable {
     /// Refuses an entry that does not say what the model in force requires.
     private func requireAttribution() throws {
         try parts.projection.schema.model.requires.check(prepared.request.header)
+    }
+
+    /// Refuses changes that break a law of the model in force. Nothing of them has been written yet. An entry that
+    /// is repeated was judged where it was saved, and stays what it is.
+    private func judge(
+        _ changes: [Change], in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        guard repeated.isEmpty else { return }
+        try LawCheck.check(changes, of: prepared.request.header, parts.projection, in: transaction)
     }
 
     // MARK: - Settling

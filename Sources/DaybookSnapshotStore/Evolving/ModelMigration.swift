@@ -311,7 +311,8 @@ extension ModelStep {
     /// Whether the step has no effect on what is stored.
     fileprivate var isSilent: Bool {
         switch kind {
-        case .changeDefault, .changeConfidential, .changeRequirements, .annotate: true
+        case .changeDefault, .changeConfidential, .changeRequirements, .changeLaws, .annotate:
+            true
         default: false
         }
     }

@@ -21,6 +21,8 @@ struct Projection: Sendable {
     let hasConstraints: Bool
     /// Whether the model has attributes whose values the store works out.
     let isDeriving: Bool
+    /// The laws of the model.
+    let laws: SchemaLaws
 
     init(tables: StoreTables, schema: Schema) {
         self.tables = tables
@@ -29,6 +31,7 @@ struct Projection: Sendable {
             schema.entity($0.number).map(FoldedEntity.init)
         }
         isDeriving = !schema.derivations.isEmpty
+        laws = SchemaLaws(schema)
         hasConstraints = schema.entities.contains {
             !$0.referenceSlots.isEmpty || !$0.storedToMany.isEmpty || !$0.constraints.isEmpty
                 || !$0.counted.isEmpty

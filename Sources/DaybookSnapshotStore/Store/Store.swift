@@ -210,7 +210,7 @@ package final class Store: Sendable {
         } catch let error as any StoreLayerError {
             throw StoreError(wrapping: error, path: path)
         } catch let error as StoreError
-            where !error.failures.isEmpty || !error.conflicts.isEmpty
+            where !error.failures.isEmpty || !error.conflicts.isEmpty || !error.breaches.isEmpty
         {
             throw error.inStore(uuid)
         }

@@ -26,6 +26,8 @@ public struct StoreError: Error, Sendable {
     public let failures: [ValidationFailure]
     /// The values that must be unique and are not, for ``Code/duplicate``.
     public let constraintConflicts: [ConstraintConflict]
+    /// What laws of the model forbid and the save was to do, for ``Code/law``.
+    public let breaches: [LawBreach]
     /// What stands in the way of an undo or a restore, for ``Code/undoBlocked``; the objects that have
     /// changed, for ``Code/conditionFailed``.
     public let obstacles: [UndoObstacle]
@@ -38,7 +40,7 @@ public struct StoreError: Error, Sendable {
         _ code: Code, _ message: String, cause: (any Error)? = nil,
         conflicts: [MergeConflict] = [], constraintConflicts: [ConstraintConflict] = [],
         failures: [ValidationFailure] = [], obstacles: [UndoObstacle] = [],
-        details: [String] = []
+        breaches: [LawBreach] = [], details: [String] = []
     ) {
         self.code = code
         self.message = message
@@ -47,6 +49,7 @@ public struct StoreError: Error, Sendable {
         self.failures = failures
         self.constraintConflicts = constraintConflicts
         self.obstacles = obstacles
+        self.breaches = breaches
         self.details = details
     }
 
@@ -56,7 +59,7 @@ public struct StoreError: Error, Sendable {
             code, message, cause: cause, conflicts: conflicts.inStore(identifier),
             constraintConflicts: constraintConflicts,
             failures: failures.map { $0.inStore(identifier) }, obstacles: obstacles,
-            details: details)
+            breaches: breaches.map { $0.inStore(identifier) }, details: details)
     }
 
     /// A kind of refusal.
@@ -68,7 +71,7 @@ public struct StoreError: Error, Sendable {
             case unsupportedFileSystem, inputOutput, generation, unsettled
             case noSuchStore, noSuchConfiguration, assignment, crossStoreRelationship, coordinator
             case tagName, noSuchTag, replaced, pendingChanges, unreadableValue, modelSuperseded
-            case cancelled, noSuchData, conditionFailed, attribution, information
+            case cancelled, noSuchData, conditionFailed, attribution, information, law
         }
 
         private let wrapped: Wrapped
@@ -120,6 +123,8 @@ public struct StoreError: Error, Sendable {
         public static let conditionFailed = Code(.conditionFailed)
         /// The model requires an author, a note or information that the save does not give.
         public static let attribution = Code(.attribution)
+        /// A law of the model forbids a change.
+        public static let law = Code(.law)
         /// What is to be kept with an entry has a key that is not allowed, or is too long or too much.
         public static let information = Code(.information)
         /// A value does not fit the model.

@@ -247,13 +247,13 @@ import Testing
             (Self.entityCases + Self.attributeCases + Self.relationshipCases).map(\.kind))
 
         // The inverse takes two relationships, a move two entities, a custom stage no other model, a
-        // derivation values to derive from, and requirements are of the whole model: they have tests of
-        // their own.
+        // derivation values to derive from, and requirements are of the whole model, a law may be put in other
+        // words: they have tests of their own.
         #expect(
             Set(ModelStep.Kind.allCases).subtracting(tried)
                 == [
                     .changeInverse, .moveProperty, .customStage, .changeDerivation,
-                    .changeRequirements,
+                    .changeRequirements, .changeLaws,
                 ])
     }
 
@@ -289,6 +289,54 @@ import Testing
             ])
         #expect(steps.map(\.isCompatible) == [false, true, true])
         #expect(steps.allSatisfy { $0.kind == .changeRequirements })
+    }
+
+    @Test func `a new law is compatible, and what ends or changes one must be asked for`() throws {
+        var before = model(entity("A", [attribute("n", .int64), attribute("m", .int64)]))
+        before.entities[0].laws = [
+            LawDescription("dropped", "NEVER DELETED"), LawDescription("other", "n NEVER CHANGED"),
+            LawDescription("same", "m NEVER INCREASED"),
+        ]
+        var after = before
+        after.entities[0].laws = [
+            LawDescription("added", "NEVER DELETED UNLESS NOTE"),
+            LawDescription("other", "n NEVER CHANGED UNLESS NOTE"),
+            LawDescription("same", "m  never increased"),
+        ]
+        let version = try ModelVersion(first: before)
+
+        let steps = Schema(try version.evolved(to: after, in: 2)).steps(from: Schema(version))
+
+        #expect(
+            steps.map(\.description) == [
+                "drop the law \"dropped\" of 'A'",
+                "hold 'A' to the law \"added\": NEVER DELETED UNLESS NOTE",
+                "change the law \"other\" of 'A' to: n NEVER CHANGED UNLESS NOTE",
+                "put the law \"same\" of 'A' as: m  never increased",
+            ])
+        #expect(steps.map(\.isCompatible) == [false, true, false, true])
+        #expect(steps.allSatisfy { $0.kind == .changeLaws })
+    }
+
+    @Test func `a law goes with a renamed property, and not with another of its name`() throws {
+        var before = model(entity("A", [attribute("n", .int64), attribute("m", .int64)]))
+        before.entities[0].laws = [LawDescription("law", "n NEVER CHANGED")]
+        var renamed = model(
+            entity("A", [attribute("o", .int64, was: "n"), attribute("m", .int64)]))
+        renamed.entities[0].laws = [LawDescription("law", "o NEVER CHANGED")]
+        var named = model(
+            entity("A", [attribute("o", .int64), attribute("n", .int64, was: "m")]))
+        named.entities[0].laws = before.entities[0].laws
+        let version = try ModelVersion(first: before)
+        let second = try version.evolved(to: renamed, in: 2)
+        let third = try second.evolved(to: named, in: 3)
+        func lawSteps(to version: ModelVersion, from old: ModelVersion) -> [Bool] {
+            Schema(version).steps(from: Schema(old)).filter { $0.kind == .changeLaws }
+                .map(\.isCompatible)
+        }
+
+        #expect(lawSteps(to: second, from: version) == [true])
+        #expect(lawSteps(to: third, from: version) == [false])
     }
 
     @Test func `another inverse is told at both ends`() throws {

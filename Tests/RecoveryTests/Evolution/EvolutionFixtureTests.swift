@@ -71,6 +71,7 @@ struct EvolutionFixtureTests {
         // A custom stage is a closure of a program; the others came later. All have tests of their own.
         let others: Set<ModelStep.Kind> = [
             .customStage, .changeCardinality, .changeDerivation, .changeRequirements,
+            .changeLaws,
         ]
         #expect(Set(steps.map(\.kind)) == Set(ModelStep.Kind.allCases).subtracting(others))
         try store.close()

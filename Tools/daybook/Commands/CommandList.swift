@@ -14,6 +14,7 @@ enum CommandList {
         SearchCommand(),
         HistoryCommand(),
         BlameCommand(),
+        LawsCommand(),
         BisectCommand(),
         DiffCommand(),
         DocumentCommand(),

@@ -26,6 +26,7 @@ struct EntryDiagnosis {
             case .attribution, .information:
                 return LineProblem(
                     reasons(error, withMessage: true).joined(separator: " "), line: line)
+            case .law: return brokenLaw(error, line)
             default: return error
             }
         } catch {
@@ -68,6 +69,23 @@ struct EntryDiagnosis {
         property.attribute != nil
             ? object.storedValue(forKey: property.name).isNull
             : object.relatedObjects(forKey: property.name).isEmpty
+    }
+
+    // MARK: - Laws
+
+    /// The line with the first change that a law forbids.
+    private func brokenLaw(_ error: StoreError, _ line: Int) -> LineProblem {
+        let breach = error.breaches.first
+        let touch = breach.flatMap { recorder.trace.touches[$0.object] }
+        let property = breach.flatMap { breach in
+            breach.property.flatMap {
+                recorder.schema.entity(breach.object.entity)?.property(named: $0)
+            }
+        }
+        let place = property.flatMap { touch?.lines[$0.number] } ?? touch?.deletion
+        return LineProblem(
+            reasons(error, withMessage: true).joined(separator: " "),
+            line: place ?? touch?.line ?? line)
     }
 
     // MARK: - Rules
