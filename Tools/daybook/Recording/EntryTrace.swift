@@ -15,7 +15,7 @@ struct EntryTrace {
         let line: Int
         /// The line that deleted it.
         var deletion: Int?
-        /// The line that last set each attribute that is unique or has rules.
+        /// The line that last set each property that is unique or has rules, or each where there are laws.
         var lines: [PropertyNumber: Int] = [:]
     }
 
@@ -39,9 +39,11 @@ struct EntryTrace {
         touches[id] = touch
     }
 
-    /// Records that a line sets a property.
-    mutating func record(_ property: SchemaProperty, of object: ManagedObject, line: Int) {
-        guard property.isUnique || property.hasRules else { return }
+    /// Records that a line sets a property, of a model that may have laws.
+    mutating func record(
+        _ property: SchemaProperty, of object: ManagedObject, line: Int, isUnderLaws: Bool
+    ) {
+        guard property.isUnique || property.hasRules || isUnderLaws else { return }
         touches[object.objectID.object]?.lines[property.number] = line
     }
 

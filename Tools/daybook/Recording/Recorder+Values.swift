@@ -11,7 +11,7 @@ extension Recorder {
         let entity = try entity(named: object.objectID.entityName)
         for member in try elementMembers(values, of: entity) {
             let property = try property(named: member.name, of: entity)
-            trace.record(property, of: object, line: line)
+            trace.record(property, of: object, line: line, isUnderLaws: hasLaws)
             if let attribute = property.attribute {
                 guard property.isPersistent else {
                     throw LineProblem("'\(property.name)' is transient: no store keeps it.")

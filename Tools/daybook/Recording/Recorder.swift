@@ -36,6 +36,8 @@ final class Recorder {
     var trace = EntryTrace()
 
     var schema: Schema { store.schema }
+    /// Whether the model has laws, which may be about any property.
+    private(set) lazy var hasLaws = schema.model.entities.contains { !$0.laws.isEmpty }
 
     /// Opens an existing store.
     ///
