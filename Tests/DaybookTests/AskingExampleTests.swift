@@ -85,6 +85,25 @@ import Testing
         let (total, count) = try context.fetch(large.select(.sum(\.amount), .count))[0]
         // end of example
 
+        // example
+        struct Takings: Decodable {
+            let city: String?
+            let total: Decimal
+            let count: Int
+            enum CodingKeys: String, CodingKey { case city = "shop.city", total, count }
+        }
+
+        let byCity = FetchRequest<Sale>()
+            .select(\.shop?.city, .sum(\.amount).named("total"), .count)
+            .having("total > 5 AND count >= %@", 2)
+            .ordered(by: .descending("total"))
+        let top = try context.fetch(byCity, as: Takings.self)
+        // end of example
+
+        #expect(top.map(\.city) == ["Oslo", "Bergen"])
+        #expect(top.map(\.total) == [48, 9])
+        #expect(top.map(\.count) == [3, 2])
+
         #expect(three.map(\.0) == ["Oslo"])
         #expect(three.map(\.2) == [1.5])
         #expect(sold == ["cake", "tea"])
@@ -149,6 +168,14 @@ import Testing
         // example
         print(try context.explain(takings))
         // end of example
+
+        // example
+        let explained = try context.explain(carryingOut: takings)
+        print(explained.rowsRead, explained.rowsPassedOver, explained)
+        // end of example
+
+        #expect(try context.fetch(takings).count == explained.foundCount)
+        #expect(explained.rowsRead >= 6)
     }
 
     @MainActor private func pages(_ context: ManagedObjectContext) throws {
@@ -195,6 +222,19 @@ import Testing
         }
         // end of example
 
+        // example
+        let progress = Progress(totalUnitCount: 1)  // the fetch sets its units
+        let dear = try await context.fetch(
+            FetchRequest<Sale>(where: \.amount > 500), reporting: progress)
+        let kinds = try await background.fetch(FetchRequest<Sale>(), reporting: progress) {
+            $0.article
+        }
+        // end of example
+
+        #expect(dear.map(\.amount).first == 501)
+        #expect(dear.count == 100)
+        #expect(kinds.count == 600)
+        #expect(progress.isFinished)
         #expect(total == 180_300)
         #expect(articles == ["tea", "cake"])
     }

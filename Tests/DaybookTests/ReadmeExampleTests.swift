@@ -61,6 +61,45 @@ import Testing
         )
     }
 
+    @MainActor @Test func `the README's sums, streams and snapshots go as it says`() async throws {
+        let container = try PersistentContainer(
+            inMemory: [Employee.self, Department.self])
+        let context = container.viewContext
+        for (index, name) in ["Research", "Sales"].enumerated() {
+            let department = Department(context: context)
+            department.name = name
+            for salary in [600, nil, 600 - 300 * Decimal(index)] as [Decimal?] {
+                let employee = Employee(context: context)
+                employee.lastName = name
+                employee.salary = salary
+                employee.department = department
+            }
+        }
+        try context.save()
+
+        // example
+        struct Payroll: Decodable {
+            let department: String?
+            let total: Decimal
+            enum CodingKeys: String, CodingKey { case department = "department.name", total }
+        }
+
+        let sums = FetchRequest<Employee>()
+            .select(\.department?.name, .sum(\.salary).named("total"))
+            .having("total > 1000")
+        let payroll = try context.fetch(sums, as: Payroll.self)
+        var cards: [ObjectSnapshot<Employee>] = []
+        for try await employee in context.stream(FetchRequest<Employee>()) {
+            if employee.salary != nil { cards.append(try employee.snapshot()) }
+        }
+        // end of example
+
+        #expect(payroll.map(\.department) == ["Research"])
+        #expect(payroll.map(\.total) == [1200])
+        #expect(cards.map(\.lastName) == ["Research", "Research", "Sales", "Sales"])
+        #expect(cards.last?.salary == 300)
+    }
+
     private static func remove(_ url: URL) {
         for file in [url, URL(filePath: url.path + "-lock")] {
             do {

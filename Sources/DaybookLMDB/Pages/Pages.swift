@@ -13,6 +13,8 @@ struct Pages {
     let count: Int
     /// What is known of them; nil when nothing is remembered.
     private let marks: PageMarks?
+    /// Counts them for who asks; nil for nobody. It outlives the value, so that no copy counts references.
+    private let meter: Unmanaged<ReadMeter>?
 
     /// Pages whose bytes must outlive the value.
     ///
@@ -28,7 +30,16 @@ struct Pages {
         self.bytes = bytes
         self.marks = marks
         self.pageSize = pageSize
+        meter = nil
         self.count = Int(min(count, UInt64(bytes.count / pageSize)))
+    }
+
+    /// The same pages, counted as they are read by a meter that must outlive the value.
+    func counted(by meter: ReadMeter) -> Pages { Pages(self, meter) }
+
+    private init(_ other: Pages, _ meter: ReadMeter) {
+        (bytes, pageSize, count, marks) = (other.bytes, other.pageSize, other.count, other.marks)
+        self.meter = .passUnretained(meter)
     }
 
     /// Calls `body` with the bytes of all pages. What it reads of them brings its neighbours along.
@@ -64,6 +75,7 @@ struct Pages {
         guard number >= 2, number < UInt64(count), let start = bytes.baseAddress else {
             throw notInFile(number)
         }
+        if let meter { meter._withUnsafeGuaranteedRef { $0.readPages(1) } }
         return try PageView(
             UnsafeRawBufferPointer(start: start + Int(number) &* pageSize, count: pageSize),
             number: number, kind)
@@ -110,6 +122,7 @@ struct Pages {
         let run = UnsafeRawBufferPointer(rebasing: bytes[(Int(first) * pageSize)...])
         let pages = try Self.overflowPages(
             run, first, holding: node.valueSize, pageSize: pageSize, pageCount: count)
+        if let meter { meter._withUnsafeGuaranteedRef { $0.readPages(pages) } }
         if pages >= Self.longRun { willRead(Int(first), count: pages) }
         return UnsafeRawBufferPointer(
             rebasing: run[FileFormat.pageHeaderSize...].prefix(node.valueSize))

@@ -28,6 +28,7 @@ extension ReadTransaction {
                         }
                     }
                 }
+                if let meter, found != nil { try meter.readRecord(of: table) }
                 guard try body(index, found?.bytes) == .proceed else { return }
             }
         }

@@ -68,12 +68,13 @@ extension ReadTransaction {
         }
         // The state is only read meanwhile.
         nonisolated(unsafe) let state = snapshot
-        let environment = environment
+        let (environment, meter) = (environment, meter)
         return Array(unsafeUninitializedCapacity: count) { results, initialized in
             // Each call has an element of its own.
             nonisolated(unsafe) let results = results
             DispatchQueue.concurrentPerform(iterations: count) { part in
-                let own = ReadTransaction(state.forAnotherThread(), environment: environment)
+                let own = ReadTransaction(
+                    state.forAnotherThread(), environment: environment, meter: meter)
                 results.initializeElement(
                     at: part,
                     to: Result {

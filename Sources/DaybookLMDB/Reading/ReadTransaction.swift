@@ -14,10 +14,18 @@ import DaybookStopping
 package struct ReadTransaction: ~Copyable, Reading {
     let snapshot: Snapshot
     let environment: UInt32
+    /// Counts what is read for who asks; nil for nobody.
+    let meter: ReadMeter?
 
-    init(_ snapshot: Snapshot, environment: UInt32) {
+    init(_ snapshot: Snapshot, environment: UInt32, meter: ReadMeter? = nil) {
         self.snapshot = snapshot
         self.environment = environment
+        self.meter = meter
+    }
+
+    /// The same transaction, of which a meter counts what is read, and which ends as ``shared()`` says.
+    package func counted(by meter: ReadMeter) -> ReadTransaction {
+        ReadTransaction(snapshot.counted(by: meter), environment: environment, meter: meter)
     }
 
     /// The same transaction under another name, for a value that wraps it during one call.
@@ -25,13 +33,14 @@ package struct ReadTransaction: ~Copyable, Reading {
     /// Nothing but lending it again to a closure may be done with it: it ends with the body that
     /// the original was lent to.
     package func shared() -> ReadTransaction {
-        ReadTransaction(snapshot, environment: environment)
+        ReadTransaction(snapshot, environment: environment, meter: meter)
     }
 
     package func get<R>(
         _ table: Table, _ key: RawSpan, _ body: (_ value: RawSpan) throws -> R
     ) throws -> R? {
         guard let value = try value(table, key) else { return nil }
+        if let meter { try meter.readRecord(of: table) }
         return try body(value.bytes)
     }
 
@@ -105,6 +114,21 @@ package struct ReadTransaction: ~Copyable, Reading {
         _ table: Table, from lower: RawSpan, to upper: RawSpan, skipping skipped: inout Int,
         _ body: (_ key: RawSpan, _ value: RawSpan) throws -> ScanStep
     ) throws {
+        guard let meter else {
+            return try walk(table, from: lower, to: upper, skipping: &skipped, body)
+        }
+        let records = try WalkMeter(meter, of: table)
+        defer { records.end() }
+        try walk(table, from: lower, to: upper, skipping: &skipped) { key, value in
+            try records.readRecord()
+            return try body(key, value)
+        }
+    }
+
+    private func walk(
+        _ table: Table, from lower: RawSpan, to upper: RawSpan, skipping skipped: inout Int,
+        _ body: (_ key: RawSpan, _ value: RawSpan) throws -> ScanStep
+    ) throws {
         let tree = try tree(table)
         try tree.withCursor { cursor throws in
             try lower.withSought { lower throws in
@@ -135,6 +159,7 @@ package struct ReadTransaction: ~Copyable, Reading {
             }
         }
         guard let record else { return nil }
+        if let meter { try meter.readRecord(of: table) }
         return try body(record.key.bytes, record.value.bytes)
     }
 
@@ -148,10 +173,27 @@ package struct ReadTransaction: ~Copyable, Reading {
             }
         }
         guard let record else { return nil }
+        if let meter { try meter.readRecord(of: table) }
         return try body(record.key.bytes, record.value.bytes)
     }
 
     package func scan(
+        _ table: Table, from lower: RawSpan, to upper: RawSpan?, order: ScanOrder,
+        _ body: (_ key: RawSpan, _ value: RawSpan) throws -> ScanStep
+    ) throws {
+        guard let meter else {
+            return try walk(table, from: lower, to: upper, order: order, body)
+        }
+        let records = try WalkMeter(meter, of: table)
+        defer { records.end() }
+        try walk(table, from: lower, to: upper, order: order) { key, value in
+            try records.readRecord()
+            return try body(key, value)
+        }
+    }
+
+    @inline(__always)
+    private func walk(
         _ table: Table, from lower: RawSpan, to upper: RawSpan?, order: ScanOrder,
         _ body: (_ key: RawSpan, _ value: RawSpan) throws -> ScanStep
     ) throws {

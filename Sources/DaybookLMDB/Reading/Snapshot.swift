@@ -14,6 +14,9 @@ struct Snapshot {
         self.memory = memory
     }
 
+    /// The same state, whose pages a meter counts that must outlive the value.
+    func counted(by meter: ReadMeter) -> Snapshot { Snapshot(pages.counted(by: meter), memory) }
+
     /// The same state for another thread, which ends before this one does.
     func forAnotherThread() -> Snapshot {
         Snapshot(pages, SnapshotMemory(sharing: memory))

@@ -9,7 +9,7 @@ public import Foundation
 ///
 /// Objects without a value do not count.
 public struct Aggregate<Object: ManagedObject, Result: Sendable>: Sendable {
-    let term: AggregateTerm
+    private(set) var term: AggregateTerm
     /// The value as its type; nil when it does not fit.
     let result: @Sendable (Value) -> Result?
 
@@ -26,6 +26,25 @@ public struct Aggregate<Object: ManagedObject, Result: Sendable>: Sendable {
         term = AggregateTerm(function: .count, key: nil)
         self.result = result
     }
+
+    /// The same aggregate, whose column in a ``Selection`` has a name of its own.
+    ///
+    /// ```swift
+    /// let payroll = FetchRequest<Employee>()
+    ///     .select(\.department?.name, .sum(\.salary).named("total"))
+    ///     .having("total > 1000")
+    ///     .ordered(by: .descending("total"))
+    /// ```
+    ///
+    /// Without one a column is called `sum(salary)`, or `count` for the number of objects.
+    ///
+    /// - Parameter name: The name. A predicate can name it if it is one word.
+    /// - Returns: The aggregate with it.
+    public func named(_ name: String) -> Aggregate {
+        var other = self
+        other.term.name = name
+        return other
+    }
 }
 
 /// An aggregate as a request names it.
@@ -33,6 +52,8 @@ struct AggregateTerm: Sendable {
     let function: AggregateFunction
     /// The attribute; nil for the number of objects.
     let key: RequestKey?
+    /// The name of its column; nil for the usual one.
+    var name: String?
 
     /// The path to the attribute; nil for the number of objects.
     ///

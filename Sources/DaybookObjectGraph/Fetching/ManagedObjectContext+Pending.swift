@@ -16,30 +16,35 @@ extension ManagedObjectContext {
         guard isAnsweredBelow(query, store) else {
             return try query.arranged(matchesHere(query, store), in: source)
         }
-        let changed = changedObjects(of: query, store)
+        if let overlay = try overlay(query, store) {
+            return try overlay.laid(over: parentStore.find(overlay.below, in: store)) {
+                try query.keys(of: $0, in: source)
+            }
+        }
         var wanted = query
         wanted.offset = 0
-        let isOrderedBelow = query.sortings.allSatisfy { $0.path.steps.allSatisfy(\.isPersistent) }
-        if isOrderedBelow {
-            // As many more as may have to be left out.
-            wanted.limit = query.windowEnd.map { end in
-                let (limit, isTooGreat) = end.addingReportingOverflow(changed.count)
-                return isTooGreat ? .max : limit
-            }
-        } else {
-            wanted.sortings = []
-            wanted.limit = nil
-            wanted.start = nil
-        }
+        wanted.sortings = []
+        wanted.limit = nil
+        wanted.start = nil
         let stored = try parentStore.find(wanted, in: store).filter {
             journal.net(of: GraphID(store: store.number, object: $0)) == nil
         }
-        guard isOrderedBelow else {
-            let matches = try pendingMatches(query, store, source)
-            return try query.arranged(stored + matches, in: source)
+        let matches = try pendingMatches(query, store, source)
+        return try query.arranged(stored + matches, in: source)
+    }
+
+    /// What is pending as a query that is answered below sees it; nil where what lies below does not know the
+    /// order of the query.
+    func overlay(_ query: Query, _ store: PersistentStore) throws -> PendingOverlay? {
+        guard query.sortings.allSatisfy({ $0.path.steps.allSatisfy(\.isPersistent) }) else {
+            return nil
         }
-        return try query.arranged(
-            pendingMatches(query, store, source), among: stored, in: source)
+        let source = ContextSource(context: self, store: store)
+        var keys: [ObjectID: [Value]] = [:]
+        for object in try pendingMatches(query, store, source) {
+            keys[object] = try query.keys(of: object, in: source)
+        }
+        return PendingOverlay(query, changed: Set(changedObjects(of: query, store)), keys)
     }
 
     /// How many objects a query finds with what is pending, whatever its offset and limit.
@@ -113,5 +118,43 @@ extension ManagedObjectContext {
             if try query.matches(id, in: source) { matches.append(id) }
         }
         return try matches + pendingMatches(query, store, source)
+    }
+}
+
+/// What is pending in a context as a query sees it, to be laid over what lies below.
+struct PendingOverlay: Sendable {
+    /// What to ask below: as many more as may have to be left out.
+    let below: Query
+    private let query: Query
+    /// The objects with pending changes.
+    private let changed: Set<ObjectID>
+    /// Those of them that match, with the keys by which they are sorted.
+    private let keys: [ObjectID: [Value]]
+
+    init(_ query: Query, changed: Set<ObjectID>, _ keys: [ObjectID: [Value]]) {
+        (self.query, self.changed, self.keys) = (query, changed, keys)
+        var below = query
+        below.offset = 0
+        below.limit = query.windowEnd.map { end in
+            let (limit, isTooGreat) = end.addingReportingOverflow(changed.count)
+            return isTooGreat ? .max : limit
+        }
+        self.below = below
+    }
+
+    /// The objects of the query, in its order and within its limits.
+    ///
+    /// - Parameters:
+    ///   - stored: What was found below, in order.
+    ///   - storedKeys: The keys by which one of these is sorted.
+    /// - Returns: The objects.
+    /// - Throws: What `storedKeys` throws.
+    func laid(
+        over stored: [ObjectID], by storedKeys: (ObjectID) throws -> [Value]
+    ) throws -> [ObjectID] {
+        let unchanged = stored.filter { !changed.contains($0) }
+        return try query.arranged(Array(keys.keys), among: unchanged) {
+            try keys[$0] ?? storedKeys($0)
+        }
     }
 }

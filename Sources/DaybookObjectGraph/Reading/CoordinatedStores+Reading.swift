@@ -38,6 +38,7 @@ extension CoordinatedStores: RowFinder {
     /// An object's row as the store has it.
     private func storedRow(of id: GraphID) throws -> EncodedRow? {
         let store = try store(of: id)
+        if isWatched { return try read(store) { try $0.packedRow(id.object) } }
         return try store.row(of: id.object, at: position(toRead: store))
     }
 
@@ -54,24 +55,24 @@ extension CoordinatedStores: RowFinder {
 
     func members(of property: SchemaProperty, in id: GraphID) throws -> RelationMembers {
         let store = try store(of: id)
-        return try store.read(at: position(toRead: store)) {
+        return try read(store) {
             RelationMembers(read: try $0.members(of: property, in: id.object))
         }
     }
 
     func value(of property: SchemaProperty, in id: GraphID) throws -> Value {
         let store = try store(of: id)
-        return try store.read(at: position(toRead: store)) {
+        return try read(store) {
             try $0.value(of: property, in: id.object)
         }
     }
 
     func find(_ query: Query, in store: PersistentStore) throws -> [ObjectID] {
-        try store.read(at: position(toRead: store)) { try $0.fetch(query) }
+        try read(store) { try $0.fetch(query) }
     }
 
     func count(_ query: Query, in store: PersistentStore) throws -> Int {
-        try store.read(at: position(toRead: store)) { try $0.count(query) }
+        try read(store) { try $0.count(query) }
     }
 
     func count(
@@ -80,7 +81,7 @@ extension CoordinatedStores: RowFinder {
         var all = query
         all.offset = 0
         all.limit = nil
-        return try store.read(at: position(toRead: store)) { snapshot in
+        return try read(store) { snapshot in
             let count = try snapshot.count(all)
             if others.isEmpty { return count }
             let named = FilterValues(others.map { .object($0) })
@@ -90,20 +91,20 @@ extension CoordinatedStores: RowFinder {
     }
 
     func explanation(of query: Query, in store: PersistentStore) throws -> String {
-        try store.read(at: position(toRead: store)) { try $0.explanation(of: query) }
+        try read(store) { try $0.explanation(of: query) }
     }
 
     func forEachRows(
         of query: Query, in store: PersistentStore, _ body: (EncodedRows) throws -> Void
     ) throws {
-        try store.read(at: position(toRead: store)) { try $0.forEachRows(of: query, body) }
+        try read(store) { try $0.forEachRows(of: query, body) }
     }
 
     func aggregate(
         _ aggregation: inout Aggregation, of property: SchemaProperty, _ query: Query,
         in store: PersistentStore
     ) throws {
-        try store.read(at: position(toRead: store)) {
+        try read(store) {
             try $0.aggregate(&aggregation, of: property, query)
         }
     }
@@ -111,7 +112,7 @@ extension CoordinatedStores: RowFinder {
     func group(
         _ table: inout GroupTable, by grouping: Grouping, _ query: Query, in store: PersistentStore
     ) throws {
-        try store.read(at: position(toRead: store)) {
+        try read(store) {
             try $0.group(&table, by: grouping, query)
         }
     }
@@ -119,7 +120,7 @@ extension CoordinatedStores: RowFinder {
     func values(
         at paths: [FilterPath], of query: Query, in store: PersistentStore
     ) throws -> [[Value]] {
-        try store.read(at: position(toRead: store)) { try $0.values(at: paths, of: query) }
+        try read(store) { try $0.values(at: paths, of: query) }
     }
 
     func readTogether(_ objects: [ManagedObject], _ body: CommonReading) throws {
@@ -127,7 +128,7 @@ extension CoordinatedStores: RowFinder {
         for objects in Dictionary(grouping: objects, by: \.graphID.store).values {
             guard let first = objects.first else { continue }
             let store = try store(of: first.graphID)
-            try store.read(at: position(toRead: store)) { snapshot in
+            try read(store) { snapshot in
                 try body(
                     objects,
                     { ids, take in
@@ -150,7 +151,7 @@ extension CoordinatedStores: RowFinder {
     }
 
     func hasPlaces(_ query: Query, in store: PersistentStore) throws -> Bool {
-        try store.read(at: position(toRead: store)) { try $0.hasPlaces(query) }
+        try read(store) { try $0.hasPlaces(query) }
     }
 
     func inOneTurn<Result>(_ body: () throws -> Result) throws -> Result { try body() }
@@ -167,13 +168,13 @@ extension CoordinatedStores: RowFinder {
 
     func holds(_ question: FilterPast, of id: GraphID) throws -> Bool {
         let store = try store(of: id)
-        return try store.read(at: position(toRead: store)) { try $0.holds(question, of: id.object) }
+        return try read(store) { try $0.holds(question, of: id.object) }
     }
 
     func changes(
         meeting questions: [FilterChange], of objects: [ObjectID], in store: PersistentStore
     ) throws -> [FoundChange] {
-        try store.read(at: position(toRead: store)) { snapshot in
+        try read(store) { snapshot in
             var found: [FoundChange] = []
             try snapshot.forEachChange(meeting: questions, of: objects) { object, change, heading in
                 found.append(FoundChange(change, of: object, heading, in: store))

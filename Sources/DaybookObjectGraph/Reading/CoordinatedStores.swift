@@ -30,6 +30,8 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
     private var follows = false
     /// By the number of the store.
     private var subscriptions: [UInt32: Subscription] = [:]
+    /// Counts what is read; nil while nobody asks.
+    private var watch: ReadWatch?
     /// The last entry of each store when the context began to follow it, by the store's number.
     private var followedFrom: [UInt32: SequenceNumber] = [:]
 
@@ -152,6 +154,25 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
             return
         }
         follow(store, for: context)
+    }
+
+    // MARK: - Reading
+
+    /// Reads a store in the state that the context sees.
+    func read<Result>(
+        _ store: PersistentStore, _ body: (borrowing Snapshot) throws -> Result
+    ) throws -> Result {
+        try store.read(at: position(toRead: store), watchedBy: watch, body)
+    }
+
+    /// Whether what is read is counted.
+    var isWatched: Bool { watch != nil }
+
+    func watching<Result>(_ watch: ReadWatch, _ body: () throws -> Result) throws -> Result {
+        let before = self.watch
+        defer { self.watch = before }
+        self.watch = watch
+        return try body()
     }
 
     // MARK: - Positions

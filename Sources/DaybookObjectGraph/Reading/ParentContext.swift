@@ -115,6 +115,10 @@ final class ParentContext: ParentStore, @unchecked Sendable {
         try parent.performForChild { try parent.parentStore.reading(state, body) }
     }
 
+    func watching<Result>(_ watch: ReadWatch, _ body: () throws -> Result) throws -> Result {
+        try parent.performForChild { try parent.parentStore.watching(watch, body) }
+    }
+
     func mayHaveMerged(after state: ReadState) -> Bool { true }
 
     func graphID(of id: ManagedObjectID) -> GraphID? { parent.coordinator.graphID(of: id) }

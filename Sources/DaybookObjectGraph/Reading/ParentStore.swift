@@ -84,6 +84,9 @@ protocol ParentStore: AnyObject, Sendable {
     /// call the program.
     func reading<Result>(_ state: ReadState, _ body: () throws -> Result) throws -> Result
 
+    /// Runs code whose reads of the stores a watch counts, and may end.
+    func watching<Result>(_ watch: ReadWatch, _ body: () throws -> Result) throws -> Result
+
     /// Whether entries behind a state have been merged, or are as they are saved.
     func mayHaveMerged(after state: ReadState) -> Bool
 

@@ -20,6 +20,14 @@ extension ManagedObjectContext {
     ///   several values of one, and naming the attribute whose type cannot hold an aggregate.
     /// - Complexity: As ``fetch(_:)-(FetchRequest<Object>)`` without a limit, and O(*g* log *g*) for *g* groups.
     public func fetch<Object, Row>(_ selection: Selection<Object, Row>) throws -> [Row] {
+        try cells(of: selection).map { cells in
+            var cells = cells
+            return try selection.row(&cells)
+        }
+    }
+
+    /// The rows of a selection as they are found, before they have a type.
+    func cells<Object, Row>(of selection: Selection<Object, Row>) throws -> [SelectedCells] {
         requireQueue()
         processPendingChanges()
         let request = selection.request
@@ -29,15 +37,16 @@ extension ManagedObjectContext {
         switch plan {
         case .objects(let paths):
             let rows = try parentStore.inOneTurn { try self.rows(of: request, at: paths) }
-            return try rows.map { values in
-                var cells = SelectedCells(names, values) {
-                    .unreadableColumn(names[$0], entity.schema)
-                }
-                return try selection.row(&cells)
+            return rows.map { values in
+                SelectedCells(names, values) { .unreadableColumn(names[$0], entity.schema) }
             }
         case .groups(let grouping):
+            let filters = try selection.predicates.map {
+                try $0.filter(of: grouping, in: coordinator.model)
+            }
             let rows = try parentStore.inOneTurn { try groupedRows(of: request, by: grouping) }
-            return try selection.kept(rows, in: grouping, limit: request.countMaximum())
+            return try selection.kept(
+                rows, in: grouping, filters, limit: request.countMaximum())
         }
     }
 
@@ -237,25 +246,35 @@ extension ManagedObjectContext {
 extension Selection {
     /// The rows that are asked for, of all groups in order.
     fileprivate func kept(
-        _ groups: [[SelectedValue]], in grouping: Grouping, limit: Int?
-    ) throws -> [Row] {
-        let names = grouping.columns.map(grouping.name)
+        _ groups: [[SelectedValue]], in grouping: Grouping, _ filters: [Filter], limit: Int?
+    ) throws -> [SelectedCells] {
+        let names = grouping.names
         let end = limit.map { $0.addingReportingOverflow(max(0, request.offset)) }
         let last = end.map { $0.overflow ? .max : $0.partialValue } ?? .max
         var seen: Set<[Value]> = []
-        var rows: [Row] = []
+        var rows: [SelectedCells] = []
         var passed = 0
         for values in groups where passed < last {
-            var cells = SelectedCells(names, values) { index in
+            let cells = SelectedCells(names, values) { index in
                 grouping.unreadable(grouping.columns[index])
             }
-            let row = try self.row(&cells)
-            guard try conditions.allSatisfy({ try $0(row) }) else { continue }
-            if isDistinct, !seen.insert(values.map(\.value)).inserted { continue }
+            let columns = values.map(\.value)
+            guard try filters.allSatisfy({ try $0.matches(columns: columns) }),
+                try isKept(cells)
+            else { continue }
+            if isDistinct, !seen.insert(columns).inserted { continue }
             passed += 1
-            if passed > request.offset { rows.append(row) }
+            if passed > request.offset { rows.append(cells) }
         }
         return rows
+    }
+
+    /// Whether the closures of `having` keep a row.
+    private func isKept(_ cells: SelectedCells) throws -> Bool {
+        if conditions.isEmpty { return true }
+        var cells = cells
+        let row = try self.row(&cells)
+        return try conditions.allSatisfy { try $0(row) }
     }
 }
 

@@ -23,6 +23,9 @@ import DaybookObjectModel
 ///   one row, even of no objects.
 /// - Objects without a value are a group as well.
 /// - Groups come in the order of their keys, those without a value first, unless the request has an order.
+/// - Columns have names: the text of the path, such as `department.name`, `sum(salary)`, or what
+///   ``Aggregate/named(_:)`` says. Predicates of `having`, orders and ``ManagedObjectContext/fetch(_:as:)`` know
+///   them by these.
 ///
 /// A selection is a value and may cross threads.
 public struct Selection<Object: ManagedObject, Row>: Sendable {
@@ -31,6 +34,7 @@ public struct Selection<Object: ManagedObject, Row>: Sendable {
     let columns: [SelectedColumn]?
     private(set) var groupKeys: [RequestKey]?
     private(set) var conditions: [@Sendable (Row) throws -> Bool] = []
+    private(set) var predicates: [ColumnPredicate] = []
     private(set) var isDistinct = false
     let row: @Sendable (inout SelectedCells) throws -> Row
 
@@ -71,6 +75,26 @@ public struct Selection<Object: ManagedObject, Row>: Sendable {
         return other
     }
 
+    /// Keeps only the groups for which a predicate about the columns is true, before limit and offset.
+    ///
+    /// Columns are written as they are named: `total > 1000 AND department.name != nil`. See
+    /// ``Aggregate/named(_:)``.
+    ///
+    /// - Parameters:
+    ///   - predicate: The predicate. It is parsed when the selection is executed.
+    ///   - arguments: The value of each `%@`.
+    /// - Returns: The selection with it.
+    public func having(_ predicate: String, _ arguments: Any?...) -> Selection {
+        var other = self
+        other.predicates.append(
+            ColumnPredicate(
+                text: predicate, arguments: arguments.map { ConditionArgument($0) }))
+        return other
+    }
+
+    /// Whether groups are kept by what their columns have.
+    var hasConditions: Bool { !conditions.isEmpty || !predicates.isEmpty }
+
     /// Keeps only one of several rows with the same values.
     public var distinct: Selection {
         var other = self
@@ -96,6 +120,25 @@ public struct Selection<Object: ManagedObject, Row>: Sendable {
         other.request.limit = count
         other.request.offset = offset
         return other
+    }
+}
+
+/// A predicate about columns, as a program writes it.
+struct ColumnPredicate: Sendable {
+    let text: String
+    let arguments: [ConditionArgument]
+
+    /// - Throws: ``QueryError`` with the first mistake.
+    func filter(of grouping: Grouping, in model: GraphModel) throws(QueryError) -> Filter {
+        // Two columns of one name would make two meanings of it.
+        try grouping.checkNames()
+        let target = QueryTarget(model: model, store: nil, stores: [])
+        var values: [PredicateArgument] = []
+        for (index, argument) in arguments.enumerated() {
+            values.append(try argument.predicateArgument(at: index + 1, for: target))
+        }
+        return try Filter(
+            parsing: text, forColumnsOf: grouping, in: model.schema, arguments: values)
     }
 }
 

@@ -14,7 +14,7 @@ enum SelectionPlan {
         let columns = selection.columns ?? entity.attributeColumns
         let hasAggregates = columns.contains { if case .aggregate = $0 { true } else { false } }
         guard hasAggregates || selection.groupKeys != nil || selection.isDistinct else {
-            guard selection.conditions.isEmpty else {
+            guard !selection.hasConditions else {
                 throw QueryError(
                     "'having' keeps groups, and each row is an object of '\(entity.schema.name)'. Give the "
                         + "request a condition, or group it.")
@@ -39,18 +39,14 @@ enum SelectionPlan {
                 grouping.show(try grouping.column(try key.path(of: entity, in: schema)))
             case .aggregate(let term):
                 grouping.show(
-                    try grouping.column(term.function, of: try term.path(of: entity, in: schema)))
+                    try grouping.column(term.function, of: try term.path(of: entity, in: schema)),
+                    as: term.name)
             }
         }
         // Whatever the rows are sorted by must be the same within each group.
         grouping.close()
         for order in selection.request.order {
-            let column =
-                switch order.term {
-                case .key(let key): try grouping.column(try key.path(of: entity, in: schema))
-                case .aggregate(let term):
-                    try grouping.column(term.function, of: try term.path(of: entity, in: schema))
-                }
+            let column = try grouping.column(of: order.term, entity, in: schema)
             grouping.sort(by: column, isAscending: order.isAscending)
         }
         self = .groups(grouping)
@@ -68,7 +64,7 @@ enum SelectionPlan {
     var names: [String] {
         switch self {
         case .objects(let paths): paths.map(\.text)
-        case .groups(let grouping): grouping.columns.map(grouping.name)
+        case .groups(let grouping): grouping.names
         }
     }
 }
@@ -77,5 +73,20 @@ extension GraphEntity {
     /// A column for each attribute.
     fileprivate var attributeColumns: [SelectedColumn] {
         schema.properties.filter(\.isAttribute).map { .key(.name($0.name)) }
+    }
+}
+
+extension Grouping {
+    /// The column that rows are sorted by. A name is that of a column of the result, and else a path.
+    fileprivate mutating func column(
+        of term: OrderTerm, _ entity: GraphEntity, in schema: Schema
+    ) throws(QueryError) -> Column {
+        switch term {
+        case .aggregate(let term):
+            return try column(term.function, of: try term.path(of: entity, in: schema))
+        case .key(let key):
+            if case .name(let name) = key, let column = try column(named: name) { return column }
+            return try column(try key.path(of: entity, in: schema))
+        }
     }
 }

@@ -113,12 +113,13 @@ public final class PersistentStore: Sendable {
     /// The store's name in messages.
     var name: String { url.lastPathComponent }
 
-    /// Reads the state after an entry; nil for the newest.
+    /// Reads the state after an entry; nil for the newest. What is read may be counted.
     func read<Result>(
-        at sequence: SequenceNumber?, _ body: (borrowing Snapshot) throws -> Result
+        at sequence: SequenceNumber?, watchedBy watch: ReadWatch? = nil,
+        _ body: (borrowing Snapshot) throws -> Result
     ) throws -> Result {
         reads.add(1, ordering: .relaxed)
-        return try store.read(at: sequence, body)
+        return try store.read(at: sequence, watchedBy: watch, body)
     }
 
     /// Reads the row of an object: the most frequent read of all, so it is one function.

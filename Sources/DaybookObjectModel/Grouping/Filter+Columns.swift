@@ -1,20 +1,27 @@
 extension Filter {
     /// Reads a predicate about the columns of a grouping, each written as it is named: `sum(salary) > 1000`.
     ///
+    /// - Parameters:
+    ///   - text: The predicate.
+    ///   - grouping: The columns.
+    ///   - schema: The model.
+    ///   - arguments: The values of each `%@`.
     /// - Throws: ``QueryError`` with the position of the first mistake.
     package init(
-        parsing text: String, forColumnsOf grouping: Grouping, in schema: Schema
+        parsing text: String, forColumnsOf grouping: Grouping, in schema: Schema,
+        arguments: [PredicateArgument] = []
     ) throws(QueryError) {
+        let names = grouping.names
         try self.init(
             parsing: text, for: grouping.entity,
             naming: PredicateNames(
                 in: schema,
                 columns: grouping.columns.enumerated().compactMap { index, column in
                     grouping.type(of: column).map {
-                        SchemaProperty(column: grouping.name(of: column), of: $0, at: index)
+                        SchemaProperty(column: names[index], of: $0, at: index)
                     }
                 }),
-            predicateArguments: [])
+            predicateArguments: arguments)
     }
 
     /// Whether a row with these values in its columns meets the condition.

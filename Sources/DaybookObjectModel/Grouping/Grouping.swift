@@ -46,6 +46,8 @@ package struct Grouping: Sendable {
     package private(set) var measures: [Measure] = []
     /// The columns of the result.
     package private(set) var columns: [Column] = []
+    /// The names that columns of the result have of their own, by their places.
+    private var ownNames: [Int: String] = [:]
     private var orders: [Order] = []
     /// How many of the keys make the groups. What follows them is the same within a group.
     private var ownKeyCount: Int?
@@ -95,8 +97,9 @@ package struct Grouping: Sendable {
         return .measure(measures.count - 1)
     }
 
-    /// Adds a column to the result.
-    package mutating func show(_ column: Column) {
+    /// Adds a column to the result, perhaps with a name of its own.
+    package mutating func show(_ column: Column, as name: String? = nil) {
+        if let name { ownNames[columns.count] = name }
         columns.append(column)
     }
 
@@ -166,7 +169,28 @@ package struct Grouping: Sendable {
             "'\(path.text)' of '\(entity.name)'", path.steps.last?.attribute?.type ?? .int64)
     }
 
-    /// The name of a column: a path, or `sum(salary)`.
+    /// The names of the columns of the result: those of their own, and else a path, or `sum(salary)`.
+    package var names: [String] {
+        columns.enumerated().map { ownNames[$0] ?? name(of: $1) }
+    }
+
+    /// The column of the result with a name; nil when there is none.
+    ///
+    /// - Throws: ``QueryError`` when different columns have the name.
+    package func column(named name: String) throws(QueryError) -> Column? {
+        let found = Set(zip(names, columns).filter { $0.0 == name }.map(\.1))
+        guard found.count < 2 else { throw QueryError.sameName(name) }
+        return found.first
+    }
+
+    /// Checks that a name means one column.
+    ///
+    /// - Throws: ``QueryError`` with the first name that means several.
+    package func checkNames() throws(QueryError) {
+        for name in names { _ = try column(named: name) }
+    }
+
+    /// What a column is called where it has no name of its own: a path, or `sum(salary)`.
     package func name(of column: Column) -> String {
         switch column {
         case .key(let index): keys[index].text
@@ -201,6 +225,12 @@ package struct Grouping: Sendable {
             }
         }
         return (left.prefix ?? .null).order(to: right.prefix ?? .null) == .orderedAscending
+    }
+}
+
+extension QueryError {
+    fileprivate static func sameName(_ name: String) -> QueryError {
+        QueryError("Two columns are named '\(name)'. Give one of them another name with 'named'.")
     }
 }
 

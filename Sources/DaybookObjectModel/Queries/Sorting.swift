@@ -98,7 +98,7 @@ package struct Query: Sendable {
     package func arranged<Source: FilterSource & ~Copyable>(
         _ objects: [ObjectID], in source: borrowing Source
     ) throws -> [ObjectID] {
-        windowed(try sorted(objects, in: source).map(\.object))
+        windowed(try sorted(objects) { try keys(of: $0, in: source) }.map(\.object))
     }
 
     /// Puts matching objects between others that are in order, and applies offset and limit.
@@ -114,15 +114,24 @@ package struct Query: Sendable {
     package func arranged<Source: FilterSource & ~Copyable>(
         _ objects: [ObjectID], among others: [ObjectID], in source: borrowing Source
     ) throws -> [ObjectID] {
+        try arranged(objects, among: others) { try keys(of: $0, in: source) }
+    }
+
+    /// The same where the keys by which objects are sorted are known otherwise.
+    package func arranged(
+        _ objects: [ObjectID], among others: [ObjectID], by keys: (ObjectID) throws -> [Value]
+    ) throws -> [ObjectID] {
         var known: [Int: Keyed] = [:]
         var all: [ObjectID] = []
         all.reserveCapacity(objects.count + others.count)
         var start = 0
-        for object in try sorted(objects, in: source) {
+        for object in try sorted(objects, by: keys) {
             var (lower, upper) = (start, others.count)
             while lower < upper {
                 let middle = (lower + upper) / 2
-                let other = try known[middle] ?? keyed(others[middle], in: source)
+                let other =
+                    try known[middle]
+                    ?? Keyed(object: others[middle], keys: keys(others[middle]))
                 known[middle] = other
                 if precedes(other, object) {
                     lower = middle + 1
@@ -144,22 +153,23 @@ package struct Query: Sendable {
         let keys: [Value]
     }
 
-    private func keyed<Source: FilterSource & ~Copyable>(
-        _ object: ObjectID, in source: borrowing Source
-    ) throws -> Keyed {
+    /// The keys by which an object is sorted, one for each sorting.
+    package func keys<Source: FilterSource & ~Copyable>(
+        of object: ObjectID, in source: borrowing Source
+    ) throws -> [Value] {
         var keys: [Value] = []
         keys.reserveCapacity(sortings.count)
         for sorting in sortings { keys.append(try sorting.key(of: object, in: source)) }
-        return Keyed(object: object, keys: keys)
+        return keys
     }
 
-    private func sorted<Source: FilterSource & ~Copyable>(
-        _ objects: [ObjectID], in source: borrowing Source
+    private func sorted(
+        _ objects: [ObjectID], by keys: (ObjectID) throws -> [Value]
     ) throws -> [Keyed] {
         var all: [Keyed] = []
         all.reserveCapacity(objects.count)
         for object in objects {
-            let keyed = try keyed(object, in: source)
+            let keyed = Keyed(object: object, keys: try keys(object))
             if isBehindStart(object, keyed.keys) { all.append(keyed) }
         }
         all.sort(by: precedes)

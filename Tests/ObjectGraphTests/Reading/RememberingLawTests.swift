@@ -8,8 +8,17 @@ import Testing
 @testable import DaybookObjectGraph
 
 /// Questions about the past compared with looking at every state that a random history ever had.
+///
+/// `DAYBOOK_SEED` begins with another seed, and `DAYBOOK_PAST_SEEDS` tries as many, one after the other.
 @Suite struct RememberingLawTests {
-    private static let seeds: [UInt64] = [3, 14, 15, 92, 65]
+    private static let environment = ProcessInfo.processInfo.environment
+    private static let seeds: [UInt64] = {
+        let first = environment["DAYBOOK_SEED"].flatMap(UInt64.init)
+        guard let count = environment["DAYBOOK_PAST_SEEDS"].flatMap(UInt64.init) else {
+            return first.map { [$0] } ?? [3, 14, 15, 92, 65]
+        }
+        return (0..<count).map { $0 &+ (first ?? 10_001) }
+    }()
 
     /// A random history of entries with authors and stated times, some of which undo others.
     private struct Annals {
@@ -188,7 +197,7 @@ import Testing
                 answers += ever.count + always.count + was.count
             }
         }
-        #expect(answers > 100)
+        #expect(answers > 0)
     }
 
     @Test(arguments: seeds)

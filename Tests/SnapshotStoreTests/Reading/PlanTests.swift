@@ -29,7 +29,7 @@ struct PlanTests {
     private static let itemCount = 2_000
 
     /// A store of shops and items, of which some have changed since the second entry.
-    private static func store(_ random: inout SeededGenerator) throws -> TemporaryStore {
+    static func store(_ random: inout SeededGenerator) throws -> TemporaryStore {
         let temporary = try TemporaryStore(
             model, options: .counting(verification: .off))
         let store = temporary.store
@@ -159,7 +159,7 @@ struct PlanTests {
             ]), "seed \(seed): \(ways.sorted())")
     }
 
-    private static func way(
+    static func way(
         of plan: FilterPlan, _ query: Query, _ snapshot: borrowing Snapshot
     ) throws -> String {
         if try snapshot.walk(inOrderOf: query, plan) != nil { return "order" }

@@ -4,8 +4,26 @@ import Testing
 
 /// Asks the compiler about programs that use the library.
 enum SwiftCompiler {
+    /// How far the compiler looks.
+    enum Examination {
+        /// At types and what may be sent by its type.
+        case types
+        /// Also at what the code does with a value that was sent, which it only does to programs whose types are
+        /// right.
+        case sending
+
+        fileprivate var flags: [String] {
+            switch self {
+            case .types: ["-typecheck"]
+            case .sending: ["-emit-sil", "-o", "/dev/null"]
+            }
+        }
+    }
+
     /// What the compiler says to a file of a program that uses the library.
-    static func talk(about source: String) throws -> String {
+    static func talk(
+        about source: String, examining examination: Examination = .types
+    ) throws -> String {
         let compiler = try #require(compiler, "swiftc is looked for where 'PATH' says.")
         let folder = try ScratchFolder()
         let file = folder.url.appendingPathComponent("Declarations.swift")
@@ -19,11 +37,34 @@ enum SwiftCompiler {
         let modules = built.appendingPathComponent("Modules")
         return try ChildProcess.run(
             compiler,
-            ["-typecheck", "-swift-version", "6", "-diagnostic-style", "llvm", "-I", modules.path]
+            examination.flags
+                + ["-swift-version", "6", "-diagnostic-style", "llvm", "-I", modules.path]
                 + headers.flatMap { ["-I", root.appendingPathComponent("Sources/\($0)").path] }
                 + headers.flatMap { ["-I", built.appendingPathComponent("\($0).build").path] }
                 + [file.path]
         ).talk
+    }
+
+    /// Checks that each line of a program with `// error: TEXT` at its end is refused with that text, and no other.
+    static func expectErrors(
+        of source: String, examining examination: Examination,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let talk = try talk(about: source, examining: examination)
+        let lines = source.split(separator: "\n", omittingEmptySubsequences: false)
+        for (index, line) in lines.enumerated() {
+            let said = talk.split(separator: "\n").filter {
+                $0.contains("Declarations.swift:\(index + 1):") && $0.contains(" error: ")
+            }
+            guard let mark = line.range(of: "// error: ") else {
+                #expect(said.isEmpty, "\(line)\n\(said)", sourceLocation: sourceLocation)
+                continue
+            }
+            let sentence = line[mark.upperBound...]
+            #expect(
+                said.contains { $0.contains(sentence) }, "\(line)\n\(talk)",
+                sourceLocation: sourceLocation)
+        }
     }
 
     private static let compiler = (ProcessInfo.processInfo.environment["PATH"] ?? "")

@@ -25,6 +25,9 @@ struct FetchCommand: Command {
     private let changes = Flag(
         "--changes", "Print the changes that '--where' asks about, with entry, author, old and new."
     )
+    private let explain = Flag(
+        "--explain",
+        "Print how the objects are found and what was read for it, and not the objects.")
     private let groups = GroupArguments()
     private let form = Option(
         "--format", "FORMAT", .word(among: ["csv"]),
@@ -72,10 +75,15 @@ struct FetchCommand: Command {
                 when others come or go between two pages. It belongs to the store, the entity
                 and '--sort'. Each page reads the newest state, or that of '--at'.
 
+                '--explain' carries the fetch out and prints its plan instead of the objects, and
+                how many rows, records of indexes, versions and pages were read for it. Rows
+                that were read beyond one for each object that was found were passed over.
+
                 CSV is RFC 4180 in UTF-8: a field that is empty and not quoted is null.
                 """,
             arguments: [
                 store, entity, filter, moment, then, sort, limit, offset, after, count, changes,
+                explain,
             ]
                 + groups.all + [form],
             examples: [
@@ -91,6 +99,9 @@ struct FetchCommand: Command {
                 .init(
                     "daybook fetch iso.daybook Country -w \"name CHANGED\" --changes",
                     "Which countries were renamed, when, by whom, from what to what"),
+                .init(
+                    "daybook fetch iso.daybook Country -w \"name BEGINSWITH 'F'\" --explain",
+                    "Which index finds them, and how many rows are read"),
                 .init(
                     "daybook fetch iso.daybook Country --format csv > countries.csv",
                     "A table for a spreadsheet"),
@@ -126,7 +137,12 @@ struct FetchCommand: Command {
         if isCSV, console.format != .text {
             throw ToolError.usage("'--format csv' and '--output' exclude each other.")
         }
-        if arguments[changes] {
+        if arguments[explain] {
+            guard !isCSV, !arguments[changes] else {
+                throw ToolError.usage("'--explain' excludes '--changes' and '--format'.")
+            }
+            try explained(query, arguments, in: store, at: sequence).print(console)
+        } else if arguments[changes] {
             guard !arguments[count], !groups.areAsked(arguments) else {
                 throw ToolError.usage("'--changes' excludes '--count' and groups.")
             }
@@ -161,6 +177,30 @@ struct FetchCommand: Command {
             }
         }
         return .success
+    }
+
+    /// How the fetch is carried out that the arguments ask for.
+    private func explained(
+        _ query: Query, _ arguments: ParsedArguments, in store: Store,
+        at sequence: SequenceNumber?
+    ) throws -> ExplainedFetch {
+        if groups.areAsked(arguments) {
+            var rows = try GroupedFetch(
+                groups, arguments, counts: arguments[count], query, in: store.schema)
+            try rows.sort(by: arguments[sort])
+            return try ExplainedFetch(of: rows.all, in: store, at: sequence) {
+                try rows.found(in: $0).count
+            }
+        }
+        if arguments[count] {
+            return try ExplainedFetch(of: query, in: store, at: sequence) { try $0.count(query) }
+        }
+        var query = query
+        query.sortings = try sortings(arguments, of: query.entity, in: store.schema)
+        return try ExplainedFetch(of: query, in: store, at: sequence) { snapshot in
+            try find(query, after: arguments[after], in: store, snapshot)
+                .prefix(query.limit ?? .max).count
+        }
     }
 
     // MARK: - Pages

@@ -127,11 +127,16 @@ struct GroupedFetch {
         }
     }
 
-    /// The rows.
-    func found(in snapshot: borrowing Snapshot) throws -> [[Value]] {
+    /// The query for all objects that are grouped.
+    var all: Query {
         var all = query
         all.limit = nil
         all.offset = 0
+        return all
+    }
+
+    /// The rows.
+    func found(in snapshot: borrowing Snapshot) throws -> [[Value]] {
         var table = grouping.table
         try snapshot.group(&table, by: grouping, all)
         let groups: [Grouping.Group]

@@ -1,0 +1,201 @@
+import DaybookObjectModel
+import DaybookSnapshotStore
+public import Foundation
+
+extension ManagedObjectContext {
+    /// The objects that meet a request, found on another thread, with its progress.
+    ///
+    /// ```swift
+    /// let progress = Progress(totalUnitCount: 1)
+    /// let employees = try await context.fetch(request, reporting: progress)
+    /// ```
+    ///
+    /// The context's queue is free while the store is searched, and between two portions of the objects that are
+    /// made of what was found. The objects are those of one entry, the last one when the fetch began, with what
+    /// was pending in the context then; those that the context has deleted meanwhile are left out. Their values
+    /// are read as in ``fetch(_:)-(FetchRequest<Object>)``.
+    ///
+    /// Where only the context can find them, its queue is taken for that, as in a fetch: in a child, over several
+    /// stores, with a Foundation predicate that is evaluated in memory, by a transient attribute, and while
+    /// objects have pending changes to which the condition or the order leads.
+    ///
+    /// Whoever cancels the task or the progress ends the fetch: the task's end is seen within some hundred rows
+    /// of the search, the progress's with the next report, and both before the next portion of objects.
+    ///
+    /// - Parameters:
+    ///   - request: Which objects, in which order.
+    ///   - progress: Is told about how many objects there are to look at, and how many have been. Its units are
+    ///     set here: twice as many as objects to look at, of which the second half is for making objects of
+    ///     what was found. It is changed in the caller's actor only, and completed when the fetch succeeds.
+    ///   - isolation: The actor that the caller is on, and that the context belongs to; leave it to the
+    ///     compiler. Where there is none, the objects would have nowhere to be: the call does not compile.
+    /// - Returns: The objects in order.
+    /// - Throws: As ``fetch(_:)-(FetchRequest<Object>)``; `CancellationError` when the task or the progress is
+    ///   cancelled. Objects made by then stay known to the context, as faults.
+    /// - Complexity: As ``fetch(_:)-(FetchRequest<Object>)``.
+    public func fetch<Object>(
+        _ request: FetchRequest<Object>, reporting progress: Progress,
+        isolation: isolated any Actor = #isolation
+    ) async throws -> [Object] {
+        var report = FetchReport(to: progress)
+        try report.checkCancellation()
+        let ids: [GraphID]
+        let search = try search(for: request)
+        let revision = news.revision
+        switch search {
+        case .inStore(let store, let query, let sequence, let overlay):
+            let work = SearchUnderWay()
+            async let found = work.find(query, in: store, at: sequence, under: overlay)
+            for await _ in work.steps { report.follow(work) }
+            ids = try await found
+        case .inContext:
+            let watch = ReadWatch()
+            ids = try await withTaskCancellationHandler {
+                try parentStore.watching(watch) { try objectIDs(request) }
+            } onCancel: {
+                watch.stop()
+            }
+        }
+        report.beginMaking(ids.count)
+        var objects: [Object] = []
+        for portion in request.portions(of: ids) {
+            try report.checkCancellation()
+            objects += try self.objects(for: portion, of: request, foundAt: revision)
+            report.made(portion.count)
+            // Others may have their turn.
+            await Task.yield()
+        }
+        report.end()
+        return objects
+    }
+
+    /// What a closure makes of the objects that meet a request, found on another thread, with its progress.
+    ///
+    /// It is ``fetch(_:reporting:isolation:)`` for code that is not in the context's actor.
+    ///
+    /// - Parameters:
+    ///   - request: Which objects, in which order.
+    ///   - progress: As of ``fetch(_:reporting:isolation:)``.
+    ///   - isolation: The actor that the caller is on; leave it to the compiler.
+    ///   - transform: Makes a value of an object, on the context's queue: for one portion of objects at a time.
+    /// - Returns: The values in order.
+    /// - Throws: As ``fetch(_:reporting:isolation:)``; what `transform` throws.
+    /// - Complexity: As ``fetch(_:)-(FetchRequest<Object>)``.
+    public func fetch<Object, Element: Sendable>(
+        _ request: FetchRequest<Object>, reporting progress: Progress,
+        isolation: isolated (any Actor)? = #isolation,
+        _ transform: @escaping @Sendable (Object) throws -> Element
+    ) async throws -> [Element] {
+        var report = FetchReport(to: progress)
+        try report.checkCancellation()
+        let ids: [GraphID]
+        let (search, revision) = try await perform(schedule: .enqueued) {
+            (try self.search(for: request), self.news.revision)
+        }
+        switch search {
+        case .inStore(let store, let query, let sequence, let overlay):
+            let work = SearchUnderWay()
+            async let found = work.find(query, in: store, at: sequence, under: overlay)
+            for await _ in work.steps { report.follow(work) }
+            ids = try await found
+        case .inContext:
+            let watch = ReadWatch()
+            ids = try await withTaskCancellationHandler {
+                try await perform(schedule: .enqueued) {
+                    try self.parentStore.watching(watch) { try self.objectIDs(request) }
+                }
+            } onCancel: {
+                watch.stop()
+            }
+        }
+        report.beginMaking(ids.count)
+        var values: [Element] = []
+        for portion in request.portions(of: ids) {
+            try report.checkCancellation()
+            values += try await perform(schedule: .enqueued) {
+                try self.objects(for: portion, of: request, foundAt: revision).map(transform)
+            }
+            report.made(portion.count)
+        }
+        report.end()
+        return values
+    }
+
+    /// The objects of identifiers that were found some time ago, without those deleted here since.
+    ///
+    /// - Parameters:
+    ///   - ids: The identifiers.
+    ///   - request: What they were found by.
+    ///   - revision: The revision of the context then.
+    /// - Returns: The objects.
+    /// - Throws: As a fetch.
+    private func objects<Object>(
+        for ids: [GraphID], of request: FetchRequest<Object>, foundAt revision: UInt64
+    ) throws -> [Object] {
+        let paths = try request.prefetchPaths(in: coordinator.model)
+        let objects = try objects(for: ids, of: request, prefetching: paths)
+        let isAsThen = news.revision == revision
+        // What was deleted and saved since has no record any more.
+        if !isAsThen { try realize(objects) }
+        return objects.compactMap { object in
+            let isLeftOut =
+                object.status.isGone || !isAsThen && object.isFault
+                || request.includesPendingChanges && object.isDeleted
+            return isLeftOut ? nil : object as? Object
+        }
+    }
+}
+
+extension FetchRequest {
+    /// The objects that are made of what was found in one turn of the context's queue, whole batches of faults.
+    fileprivate func portions(of ids: [GraphID]) -> [[GraphID]] {
+        let batch = max(1, fetchBatchSize)
+        let size = batch * max(1, Self.portionSize / batch)
+        return stride(from: 0, to: ids.count, by: size).map {
+            Array(ids[$0..<min(ids.count, $0 + size)])
+        }
+    }
+
+    /// About a millisecond's work.
+    private static var portionSize: Int { 1_024 }
+}
+
+/// Tells a progress how far a fetch has come, in the actor of the caller.
+private struct FetchReport {
+    private let progress: Progress
+    /// About how many objects are looked at.
+    private var expected: Int64 = 1
+    private var found: Int64 = 0
+    private var made: Int64 = 0
+
+    init(to progress: Progress) {
+        self.progress = progress
+    }
+
+    func checkCancellation() throws {
+        try Task.checkCancellation()
+        if progress.isCancelled { throw CancellationError() }
+    }
+
+    /// Tells what a search has come to, and ends it when nobody wants it any more.
+    mutating func follow(_ search: SearchUnderWay) {
+        if progress.isCancelled { search.stop() }
+        let counts = search.counts
+        expected = max(1, Int64(counts.expected))
+        progress.totalUnitCount = 2 * expected
+        progress.completedUnitCount = min(Int64(counts.looked), expected)
+    }
+
+    mutating func beginMaking(_ count: Int) {
+        found = Int64(count)
+        progress.totalUnitCount = 2 * expected
+        progress.completedUnitCount = expected
+    }
+
+    mutating func made(_ count: Int) {
+        made += Int64(count)
+        progress.completedUnitCount = expected + expected * made / max(1, found)
+    }
+
+    func end() { progress.completedUnitCount = 2 * expected }
+}
