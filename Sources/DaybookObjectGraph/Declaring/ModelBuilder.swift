@@ -24,7 +24,7 @@ struct ModelBuilder {
             EntityDescription(
                 name: type.entityName, superentityName: superentity(of: type)?.entityName,
                 isAbstract: type.isAbstractEntity, uniquenessConstraints: ownConstraints(of: type),
-                renamingIdentifier: ownRenamingIdentifier(of: type),
+                indexes: ownIndexes(of: type), renamingIdentifier: ownRenamingIdentifier(of: type),
                 versionHashModifier: type.versionHashModifier, userInfo: type.userInfo)
         }
         for index in entities.indices {
@@ -172,6 +172,12 @@ struct ModelBuilder {
     private func ownConstraints(of type: ManagedObject.Type) -> [[String]] {
         let inherited = superentity(of: type)?.uniquenessConstraints ?? []
         return type.uniquenessConstraints.filter { !inherited.contains($0) }
+    }
+
+    /// The indexes of a class without those it only inherits.
+    private func ownIndexes(of type: ManagedObject.Type) -> [IndexDescription] {
+        let inherited = superentity(of: type)?.indexes ?? []
+        return type.indexes.filter { !inherited.contains($0) }
     }
 
     /// The name that an entity had before, unless its class only inherits what another entity says.

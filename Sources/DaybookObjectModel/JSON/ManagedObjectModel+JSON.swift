@@ -80,8 +80,22 @@ extension EntityDescription {
             let lists = uniquenessConstraints.map { JSONValue.array($0.map { .string($0) }) }
             members.append(JSONMember("uniquenessConstraints", .array(lists)))
         }
+        if !indexes.isEmpty {
+            members.append(JSONMember("indexes", .array(indexes.map(\.json))))
+        }
         members += JSONMember.annotations(renamingIdentifier, versionHashModifier, userInfo)
         return .object(members)
+    }
+}
+
+extension IndexDescription {
+    fileprivate var json: JSONValue {
+        .array(
+            elements.map { element in
+                element.isAscending
+                    ? .string(element.propertyName)
+                    : .object([JSONMember("descending", .string(element.propertyName))])
+            })
     }
 }
 

@@ -64,7 +64,8 @@ struct ModelReader {
     private mutating func entity(_ json: JSONValue, at location: String) -> EntityDescription? {
         let names = [
             "name", "superentity", "abstract", "attributes", "relationships",
-            "uniquenessConstraints", "renamingIdentifier", "versionHashModifier", "userInfo",
+            "uniquenessConstraints", "indexes", "renamingIdentifier", "versionHashModifier",
+            "userInfo",
         ]
         guard let fields = fields(of: json, at: location, names: names),
             let name = text(fields, "name", isRequired: true)
@@ -78,8 +79,37 @@ struct ModelReader {
             },
             uniquenessConstraints: list(fields, "uniquenessConstraints").map {
                 attributeNames($0.value, at: $0.location)
+            },
+            indexes: list(fields, "indexes").map {
+                IndexDescription(indexElements($0.value, at: $0.location))
             }, renamingIdentifier: text(fields, "renamingIdentifier"),
             versionHashModifier: text(fields, "versionHashModifier"), userInfo: userInfo(fields))
+    }
+
+    private mutating func indexElements(
+        _ json: JSONValue, at location: String
+    ) -> [IndexDescription.Element] {
+        guard case .array(let elements) = json else {
+            report(location, "a list was expected, not \(json.noun).")
+            return []
+        }
+        return elements.enumerated().compactMap { index, element in
+            let location = "\(location)[\(index)]"
+            switch element {
+            case .string(let name): return IndexDescription.Element(name)
+            case .object:
+                guard let fields = fields(of: element, at: location, names: ["descending"]),
+                    let name = text(fields, "descending", isRequired: true)
+                else { return nil }
+                return .descending(name)
+            default:
+                report(
+                    location,
+                    "the name of a property was expected, or {\"descending\": name}, not "
+                        + "\(element.noun).")
+                return nil
+            }
+        }
     }
 
     private mutating func userInfo(_ fields: Fields) -> [String: String] {

@@ -32,6 +32,7 @@ extension EntityDescription {
             "", superentityName.map { "a kind of '\($0)'" } ?? "without a superentity",
             stored.superentityName.map { "a kind of '\($0)'" } ?? "without a superentity")
         compare("", constraintsText, stored.constraintsText)
+        compare("", indexesText, stored.indexesText)
         let ours = traits
         let theirs = stored.traits
         for property in Set(ours.keys).union(theirs.keys).sorted() {
@@ -50,6 +51,12 @@ extension EntityDescription {
         guard !uniquenessConstraints.isEmpty else { return "without a uniqueness constraint" }
         let texts = uniquenessConstraints.map { "(" + $0.sorted().joined(separator: ", ") + ")" }
         return "unique by " + texts.sorted().joined(separator: " and ")
+    }
+
+    /// The indexes over several properties, in words.
+    private var indexesText: String {
+        guard !indexes.isEmpty else { return "without an index over several properties" }
+        return "indexed by " + indexes.map { "(\($0.text))" }.sorted().joined(separator: " and ")
     }
 
     /// The relevant traits of each persistent property, in words.

@@ -44,6 +44,8 @@ public struct ManagedObjectModel: Sendable, Hashable {
             copy.entities[index].uniquenessConstraints = Set(
                 copy.entities[index].uniquenessConstraints.map { $0.sorted() }
             ).sorted { $0.lexicographicallyPrecedes($1) }
+            copy.entities[index].indexes = Set(copy.entities[index].indexes)
+                .sorted { $0.precedes($1) }
             for number in copy.entities[index].attributes.indices {
                 let value = copy.entities[index].attributes[number].defaultValue
                 copy.entities[index].attributes[number].defaultValue = value.normalized
