@@ -291,12 +291,7 @@ struct ModelTranslation {
         }
         let names = index.propertyNames.compactMap(\.self)
         guard names.count == 1 else {
-            if names.count > 1 {
-                let list = names.map { "'\($0)'" }.joined(separator: ", ")
-                remarks.append(
-                    "\(subject) is left out: it is on several properties (\(list)). Mark one of them as "
-                        + "indexed if that is selective enough.")
-            }
+            if names.count > 1 { addIndex(names, index, to: place, subject) }
             return
         }
         switch property(names[0], of: place) {
@@ -310,6 +305,29 @@ struct ModelTranslation {
         default:
             remarks.append(
                 "\(subject) is left out: '\(names[0])' is not an attribute that is stored here.")
+        }
+    }
+
+    /// Takes over an index on several properties, if all of them can be in one.
+    private mutating func addIndex(
+        _ names: [String], _ source: XcodeIndex, to place: Int, _ subject: String
+    ) {
+        let index = IndexDescription(
+            names.enumerated().map { number, name in
+                IndexDescription.Element(name, isAscending: !source.descending.contains(number))
+            })
+        var trial = entities[place]
+        trial.indexes = [index]
+        let byName = Dictionary(
+            entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        let problems = trial.indexProblems(byName)
+        guard problems.isEmpty else {
+            remarks.append("\(subject) is left out. " + problems.joined(separator: " "))
+            return
+        }
+        if !entities[place].indexes.contains(index) { entities[place].indexes.append(index) }
+        if source.isPartial {
+            remarks.append("\(subject) covers some objects only; here it covers all.")
         }
     }
 

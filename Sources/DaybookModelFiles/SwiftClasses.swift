@@ -86,6 +86,21 @@ package struct SwiftClasses {
             }
             overrides += ["        ]", "    }"]
         }
+        if !entity.indexes.isEmpty {
+            let lists = entity.indexes.map { index in
+                let elements = index.elements.map { element in
+                    let name = SwiftNames.literal(element.propertyName)
+                    return element.isAscending ? name : ".descending(\(name))"
+                }
+                return "[" + elements.joined(separator: ", ") + "]"
+            }
+            let inherited = entity.superentityName == nil ? "" : "super.indexes + "
+            overrides += [
+                "    override class var indexes: [IndexDescription] {",
+                "        \(inherited)[\(lists.joined(separator: ", "))]",
+                "    }",
+            ]
+        }
         func add(_ name: String, _ type: String, _ literal: String) {
             overrides.append("    override class var \(name): \(type) { \(literal) }")
         }

@@ -145,6 +145,7 @@ struct XMLModelReader {
         let elements = node.children(named: "fetchIndexElement")
         return XcodeIndex(
             name: node.text("name") ?? "", propertyNames: elements.map { $0.text("property") },
+            descending: Set(elements.indices.filter { elements[$0].text("order") == "descending" }),
             isSpatial: elements.contains { $0.text("type") == "RTree" },
             isPartial: node.text("partialIndexPredicate") != nil)
     }

@@ -127,6 +127,8 @@ struct XcodeIndex {
     var name: String
     /// The properties; nil in place of an expression.
     var propertyNames: [String?] = []
+    /// The places of the properties whose greatest values come first. A compiled model is taken to have none.
+    var descending: Set<Int> = []
     var isSpatial = false
     /// Whether the index has only the objects that meet a condition.
     var isPartial = false

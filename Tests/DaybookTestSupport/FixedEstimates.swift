@@ -26,6 +26,13 @@ package struct FixedEstimates: PlanEstimates {
         return index.isUnique ? ranges.count : records[index.name] ?? total / 100
     }
 
+    /// By the names of its properties, joined by a comma.
+    package func estimatedCount(of index: SchemaIndex, in ranges: [CompoundRange]) -> Int? {
+        let name = index.elements.map(\.property.name).joined(separator: ",")
+        guard !missing.contains(name) else { return nil }
+        return records[name] ?? total / 1_000
+    }
+
     package func estimatedCount(
         ofReferrersTo object: ObjectID, through property: SchemaProperty
     ) -> Int {

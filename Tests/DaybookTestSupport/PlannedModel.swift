@@ -146,9 +146,23 @@ package struct PlannedModel: Sendable {
                     },
                     uniquenessConstraints: entity.constraints.values.map { ids in
                         ids.compactMap { attributes[$0]?.name }
-                    }, renamingIdentifier: earlier(entity.name, old?.entities[id]?.name),
+                    }, indexes: indexes(of: id),
+                    renamingIdentifier: earlier(entity.name, old?.entities[id]?.name),
                     userInfo: entity.note == 0 ? [:] : ["note": "\(entity.note)"])
             })
+    }
+
+    /// Several indexed attributes of one entity also have an index together.
+    private func indexes(of entity: Int) -> [IndexDescription] {
+        let indexed = attributes.filter { $0.value.owner == entity && $0.value.isIndexed }
+            .sorted { $0.key < $1.key }
+        if indexed.count < 2 { return [] }
+        return [
+            IndexDescription(
+                indexed.map { id, attribute in
+                    IndexDescription.Element(attribute.name, isAscending: id % 3 > 0)
+                })
+        ]
     }
 
     private func derivation(_ source: Source) -> Derivation? {

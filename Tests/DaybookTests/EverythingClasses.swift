@@ -27,4 +27,8 @@ final class Thing: Base {
     @Relationship(inverse: \Thing.second) var first: [Thing]
     @Relationship var fleeting: Thing?
     @Relationship var second: Set<Thing>
+
+    override class var indexes: [IndexDescription] {
+        super.indexes + [["big", "small"]]
+    }
 }

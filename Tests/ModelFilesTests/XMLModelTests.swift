@@ -88,7 +88,7 @@ import Testing
                         RelationshipDescription(
                             name: "shelves", destinationName: "Shelf", inverseName: "pages",
                             isToMany: true),
-                    ]),
+                    ], indexes: [["visited", .descending("key")]]),
                 EntityDescription(
                     name: "Shelf",
                     attributes: [
@@ -108,8 +108,7 @@ import Testing
         #expect(reading.classNames == ["Page": "Page", "Shelf": "Shelf"])
         #expect(
             reading.remarks.map(\.firstPart) == [
-                "'Page.views' is transformable (transformer 'SecureDictionary', class 'NSDictionary')",
-                "The index 'housekeepingIndex' of 'Page' is left out",
+                "'Page.views' is transformable (transformer 'SecureDictionary', class 'NSDictionary')"
             ])
     }
 
@@ -308,7 +307,7 @@ import Testing
                         RelationshipDescription(
                             name: "second", destinationName: "Thing", inverseName: "first",
                             isToMany: true),
-                    ]),
+                    ], indexes: [["big", "small"]]),
             ])
         #expect(reading.model.configurations == ["Local": ["Base", "Thing"]])
         #expect(
@@ -324,7 +323,6 @@ import Testing
                 "The index 'byPlace' of 'Thing' is left out",
                 "The index 'byLowerCode' of 'Thing' is left out",
                 "The index 'byShown' of 'Thing' is left out",
-                "The index 'big, small' of 'Thing' is left out",
                 "'Thing.ratio' is derived from 'others', which is not a relationship of 'Thing'. It is left "
                     + "out",
                 "'Thing.identifier' is unique and has a default value, which only one object could keep",

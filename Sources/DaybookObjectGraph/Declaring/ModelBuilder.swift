@@ -24,7 +24,7 @@ struct ModelBuilder {
             EntityDescription(
                 name: type.entityName, superentityName: superentity(of: type)?.entityName,
                 isAbstract: type.isAbstractEntity, uniquenessConstraints: ownConstraints(of: type),
-                renamingIdentifier: ownRenamingIdentifier(of: type),
+                indexes: ownIndexes(of: type), renamingIdentifier: ownRenamingIdentifier(of: type),
                 versionHashModifier: type.versionHashModifier, userInfo: type.userInfo,
                 laws: ownLaws(of: type).compactMap { law in
                     prototypes[type.entityName].flatMap { law.description(on: $0) }
@@ -190,6 +190,12 @@ struct ModelBuilder {
             "The law \(ReadableText.quoted(law.name)) of '\(type.entityName)' is about no property: its key path "
                 + "leads to a computed property, or further than one."
         }
+    }
+
+    /// The indexes of a class without those it only inherits.
+    private func ownIndexes(of type: ManagedObject.Type) -> [IndexDescription] {
+        let inherited = superentity(of: type)?.indexes ?? []
+        return type.indexes.filter { !inherited.contains($0) }
     }
 
     /// The name that an entity had before, unless its class only inherits what another entity says.

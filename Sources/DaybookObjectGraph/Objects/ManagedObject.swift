@@ -348,6 +348,14 @@ open class ManagedObject {
     /// subclasses as well, whatever these return.
     open class var laws: [Law] { [] }
 
+    /// The indexes over several properties, a list of names for each. They serve the objects of subclasses as well.
+    /// Use ``AttributeOptions/indexed`` for a single attribute.
+    ///
+    /// ```swift
+    /// override class var indexes: [IndexDescription] { [["customer", .descending("placedOn")]] }
+    /// ```
+    open class var indexes: [IndexDescription] { [] }
+
     /// The name that the entity had before: what a store has under that name is kept under
     /// ``entityName``. It has no effect in a store that has an entity named ``entityName``. Subclasses that
     /// are entities themselves do not take it over.

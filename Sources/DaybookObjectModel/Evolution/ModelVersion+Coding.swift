@@ -6,6 +6,7 @@
 // | model | count of its bytes, then the model in its canonical form |
 // | next | the next entity, property and constraint number, variable length each |
 // | entities | count, then each, from number 1 |
+// | indexes | the number of each index over several properties, in the order of entities and of the model |
 //
 // Stages: a count, then the entry and the name of each. Origins: a count, then, for each
 // relationship that replaces another one, its number and the number of the one replaced, by the
@@ -39,6 +40,12 @@ extension ModelVersion {
         writer.append(variable: UInt64(next.constraint))
         writer.append(variable: UInt64(entities.count))
         for entity in entities { writer.append(entity) }
+        let descriptions = self.model.entitiesByName
+        for entity in entities where !entity.isRemoved {
+            for index in descriptions[entity.name]?.indexes ?? [] {
+                writer.append(variable: UInt64(entity.indexes[index] ?? 0))
+            }
+        }
         return writer.bytes
     }
 
@@ -152,6 +159,12 @@ extension RawSpan {
         for index in 0..<(try readCount(at: &offset)) {
             entities.append(
                 try readEntity(EntityNumber(rawValue: UInt32(index + 1)), at: &offset))
+        }
+        let descriptions = model.entitiesByName
+        for position in entities.indices where !entities[position].isRemoved {
+            for index in descriptions[entities[position].name]?.indexes ?? [] {
+                entities[position].indexes[index] = try readNumber(at: &offset)
+            }
         }
         let version = ModelVersion(model, entities, next, stages: stages, origins: origins)
         guard version.holdsTogether else {
@@ -272,13 +285,14 @@ extension ModelVersion {
             guard let entity = liveByName[description.name] else { return false }
             let names = description.attributes.map(\.name) + description.relationships.map(\.name)
             guard Set(names) == Set(entity.properties.keys),
-                Set(description.uniquenessConstraints) == Set(entity.constraints.keys)
+                Set(description.uniquenessConstraints) == Set(entity.constraints.keys),
+                Set(description.indexes) == Set(entity.indexes.keys)
             else { return false }
             for number in entity.properties.values {
                 guard (1..<next.property).contains(number.rawValue), numbers.insert(number).inserted
                 else { return false }
             }
-            for number in entity.constraints.values {
+            for number in Array(entity.constraints.values) + entity.indexes.values {
                 guard number >= SchemaConstraint.compoundNumberMinimum, number < next.constraint,
                     constraints.insert(number).inserted
                 else { return false }

@@ -116,7 +116,7 @@ extension ModelVersion {
             return entity.isRemoved
                 ? same.isRemoved
                 : entity.name == same.name && entity.properties == same.properties
-                    && entity.constraints == same.constraints
+                    && entity.constraints == same.constraints && entity.indexes == same.indexes
         }
     }
 
@@ -135,6 +135,7 @@ extension ModelVersion {
             reverted[index].name = isThere ? was?.name ?? "" : reverted[index].name
             reverted[index].properties = was?.properties ?? [:]
             reverted[index].constraints = was?.constraints ?? [:]
+            reverted[index].indexes = was?.indexes ?? [:]
             let live = Set((was?.slots ?? []).filter { $0.removed == nil }.map(\.property))
             for slot in reverted[index].slots.indices {
                 let property = reverted[index].slots[slot].property

@@ -93,6 +93,8 @@ package struct NumberedEntity: Sendable, Hashable {
     package var properties: [String: PropertyNumber] = [:]
     /// The numbers of the constraints of several attributes that the entity declares, by their names.
     var constraints: [[String]: UInt32] = [:]
+    /// The numbers of the indexes over several properties that the entity declares; they are constraint numbers.
+    var indexes: [IndexDescription: UInt32] = [:]
     /// The fields of a row, in order, inherited and removed ones included.
     package var slots: [NumberedSlot] = []
     /// The to-many relationships whose members are stored in changes, in the order of their ages in

@@ -108,6 +108,13 @@ struct SchemaDifference {
         for (names, number) in entity.numbers.constraints.sorted(by: { $0.value < $1.value }) {
             addConstraint(names, number, to: entity)
         }
+        for index in entity.indexes where entity.declares(index) { addIndex(index, to: entity) }
+    }
+
+    private mutating func addIndex(_ index: SchemaIndex, to entity: SchemaEntity) {
+        add(
+            .addIndex, entity.name, nil, "index '\(entity.name)' by \(index.text)",
+            isCompatible: true)
     }
 
     private mutating func addConstraint(
@@ -134,6 +141,11 @@ struct SchemaDifference {
                 after.numbers.constraints.values.contains(constraint.number.rawValue) == false
             else { continue }
             addConstraint(constraint.properties.map(\.name), constraint.number.rawValue, to: after)
+        }
+        let indexed = Set(before.indexes.map(\.number))
+        for index in after.indexes
+        where !indexed.contains(index.number) && !after.declares(index) {
+            addIndex(index, to: after)
         }
     }
 
@@ -162,6 +174,7 @@ struct SchemaDifference {
         compareDeclared(before, after)
         compareConstraints(before, after)
         compareLaws(before, after)
+        compareIndexes(before, after)
         let (was, now) = (oldDescriptions[before.name], newDescriptions[name])
         if was?.versionHashModifier != now?.versionHashModifier || was?.userInfo != now?.userInfo {
             add(.annotate, name, nil, "annotate '\(name)'", isCompatible: true)
@@ -314,5 +327,26 @@ struct SchemaDifference {
         where !old.values.contains(number) {
             addConstraint(names, number, to: after)
         }
+    }
+
+    private mutating func compareIndexes(_ before: SchemaEntity, _ after: SchemaEntity) {
+        let (old, new) = (before.numbers.indexes, after.numbers.indexes)
+        for index in before.indexes
+        where before.declares(index) && !new.values.contains(index.number.rawValue) {
+            add(
+                .dropIndex, after.name, nil,
+                "drop the index of '\(after.name)' by \(index.text)", isCompatible: true)
+        }
+        for index in after.indexes
+        where after.declares(index) && !old.values.contains(index.number.rawValue) {
+            addIndex(index, to: after)
+        }
+    }
+}
+
+extension SchemaEntity {
+    /// Whether the entity itself declares an index, and does not inherit it.
+    fileprivate func declares(_ index: SchemaIndex) -> Bool {
+        numbers.indexes.values.contains(index.number.rawValue)
     }
 }

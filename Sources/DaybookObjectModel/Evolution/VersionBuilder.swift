@@ -48,6 +48,7 @@ struct VersionBuilder {
         numberEntities()
         numberProperties()
         numberConstraints()
+        numberIndexes()
         layOut()
         refuseJoinedEnds()
     }
@@ -163,6 +164,34 @@ struct VersionBuilder {
                 }
             }
             numbered[index(number)].constraints = constraints
+        }
+    }
+
+    /// An index over several properties keeps its number in the same way, if their directions stay as well.
+    private mutating func numberIndexes() {
+        let compiler = SchemaCompiler(model, numbered)
+        for entity in model.entities {
+            guard let number = number(of: entity.name) else { continue }
+            let own = Set(numbered[index(number)].indexes.values)
+            let before = (oldSchema.entity(number)?.indexes ?? []).filter {
+                own.contains($0.number.rawValue)
+            }
+            let properties = Dictionary(
+                compiler.properties(of: entity).map { ($0.1, $0.0) },
+                uniquingKeysWith: { first, _ in first })
+            var indexes: [IndexDescription: UInt32] = [:]
+            for description in entity.indexes {
+                let same = before.first { index in
+                    index.elements.count == description.elements.count
+                        && zip(index.elements, description.elements).allSatisfy { was, now in
+                            was.property.number == properties[now.propertyName]
+                                && was.isAscending == now.isAscending
+                        }
+                }
+                indexes[description] = same?.number.rawValue ?? next.constraint
+                if same == nil { next.constraint += 1 }
+            }
+            numbered[index(number)].indexes = indexes
         }
     }
 
@@ -299,6 +328,7 @@ struct VersionBuilder {
             if numbered[position].isRemoved {
                 numbered[position].properties = [:]
                 numbered[position].constraints = [:]
+                numbered[position].indexes = [:]
                 remove(from: position, except: [], declared)
                 continue
             }

@@ -81,6 +81,9 @@ extension EntityDescription {
             members.append(JSONMember("uniquenessConstraints", .array(lists)))
         }
         if !laws.isEmpty { members.append(JSONMember("laws", .array(laws.map(\.json)))) }
+        if !indexes.isEmpty {
+            members.append(JSONMember("indexes", .array(indexes.map(\.json))))
+        }
         members += JSONMember.annotations(renamingIdentifier, versionHashModifier, userInfo)
         return .object(members)
     }
@@ -89,6 +92,17 @@ extension EntityDescription {
 extension LawDescription {
     fileprivate var json: JSONValue {
         .object([JSONMember("name", .string(name)), JSONMember("rule", .string(rule))])
+    }
+}
+
+extension IndexDescription {
+    fileprivate var json: JSONValue {
+        .array(
+            elements.map { element in
+                element.isAscending
+                    ? .string(element.propertyName)
+                    : .object([JSONMember("descending", .string(element.propertyName))])
+            })
     }
 }
 

@@ -64,7 +64,7 @@ struct ModelReader {
     private mutating func entity(_ json: JSONValue, at location: String) -> EntityDescription? {
         let names = [
             "name", "superentity", "abstract", "attributes", "relationships",
-            "uniquenessConstraints", "laws", "renamingIdentifier", "versionHashModifier",
+            "uniquenessConstraints", "indexes", "laws", "renamingIdentifier", "versionHashModifier",
             "userInfo",
         ]
         guard let fields = fields(of: json, at: location, names: names),
@@ -79,6 +79,9 @@ struct ModelReader {
             },
             uniquenessConstraints: list(fields, "uniquenessConstraints").map {
                 attributeNames($0.value, at: $0.location)
+            },
+            indexes: list(fields, "indexes").map {
+                IndexDescription(indexElements($0.value, at: $0.location))
             }, renamingIdentifier: text(fields, "renamingIdentifier"),
             versionHashModifier: text(fields, "versionHashModifier"), userInfo: userInfo(fields),
             laws: list(fields, "laws").compactMap { law($0.value, at: $0.location) })
@@ -92,6 +95,32 @@ struct ModelReader {
         let rule = text(fields, "rule", isRequired: true)
         guard let name, let rule else { return nil }
         return LawDescription(name, rule)
+    }
+
+    private mutating func indexElements(
+        _ json: JSONValue, at location: String
+    ) -> [IndexDescription.Element] {
+        guard case .array(let elements) = json else {
+            report(location, "a list was expected, not \(json.noun).")
+            return []
+        }
+        return elements.enumerated().compactMap { index, element in
+            let location = "\(location)[\(index)]"
+            switch element {
+            case .string(let name): return IndexDescription.Element(name)
+            case .object:
+                guard let fields = fields(of: element, at: location, names: ["descending"]),
+                    let name = text(fields, "descending", isRequired: true)
+                else { return nil }
+                return .descending(name)
+            default:
+                report(
+                    location,
+                    "the name of a property was expected, or {\"descending\": name}, not "
+                        + "\(element.noun).")
+                return nil
+            }
+        }
     }
 
     private mutating func userInfo(_ fields: Fields) -> [String: String] {

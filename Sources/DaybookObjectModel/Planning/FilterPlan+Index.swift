@@ -18,10 +18,10 @@ package struct OrderedWalk: Sendable {
 
 /// The records of an index that stand for all matches of a filter, and for no other object.
 package struct IndexCover: Sendable {
-    /// The attribute.
-    package let property: SchemaProperty
-    /// The values, of which ends that are not included are to be left out.
-    package let ranges: [IndexRange]
+    /// The index.
+    package let index: SchemaIndex
+    /// The values.
+    package let ranges: [CompoundRange]
 }
 
 extension FilterPlan {
@@ -79,17 +79,27 @@ extension FilterPlan {
     /// - Parameter filter: The filter, of which this is a plan.
     /// - Returns: The records, of values whose order in the index is exactly that of the filter.
     package func cover(of filter: Filter) -> IndexCover? {
-        guard chosen == filter, case .index(let property, let ranges) = access else { return nil }
-        let isBounded = ranges.allSatisfy { range in
-            if case .between(nil, _) = range { false } else { true }
-        }
-        switch property.attribute?.type {
-        // What is not a number is less than all in the index, and no condition on numbers holds for it.
-        case .decimal where !isBounded: return nil
-        // Dates and binary numbers of a condition may lie between those that a row can have.
-        case .bool, .int16, .int32, .int64, .decimal, .uuid:
-            return IndexCover(property: property, ranges: ranges)
+        switch access {
+        case .index(let property, let ranges) where chosen == filter:
+            let conditions = filter.conjuncts.keyConditions
+            guard conditions.count == 1, conditions[0].isExact else { return nil }
+            return IndexCover(
+                index: SchemaIndex(of: property),
+                ranges: ranges.map { CompoundRange(equals: [], next: $0) })
+        case .compound(let compound):
+            guard compound.isExact, compound.conditions.cover(filter) else { return nil }
+            return IndexCover(index: compound.index, ranges: compound.ranges)
         default: return nil
+        }
+    }
+}
+
+extension SchemaProperty {
+    /// Whether the key of a value in an index tells the value.
+    package var isKeyWhole: Bool {
+        switch attribute?.type {
+        case .data, .codable: false
+        default: slot != nil
         }
     }
 }
@@ -101,15 +111,5 @@ extension Query {
             first.path.steps.count == 1, first.path.steps[0].isIndexed
         else { return nil }
         return first.path.steps[0]
-    }
-}
-
-extension IndexRange {
-    /// The ends that do not belong to the range.
-    package var excluded: [Value] {
-        guard case .between(let lower, let upper) = self else { return [] }
-        return [lower, upper].compactMap { bound in
-            bound.flatMap { $0.isIncluded ? nil : $0.value }
-        }
     }
 }

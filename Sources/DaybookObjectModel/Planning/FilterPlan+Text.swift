@@ -39,6 +39,9 @@ extension FilterPlan {
         case .index(let property, let ranges):
             "index of '\(property.name)', \(ranges.count) range\(ranges.count == 1 ? "" : "s")"
                 + reason
+        case .compound(let compound):
+            "index of \(compound.index.text), \(compound.ranges.count) "
+                + "range\(compound.ranges.count == 1 ? "" : "s")" + reason
         case .referrers(let property, _): "references through '\(property.name)'\(reason)"
         case .join(let property, let condition):
             "references through '\(property.name)' of the objects for \(condition.text(in: schema)), or "
@@ -65,5 +68,24 @@ extension Filter {
             default: return []
             }
         }
+    }
+}
+
+extension FilterPlan {
+    /// The indexes over several properties by which objects are found.
+    package var compoundIndexes: [SchemaIndex] {
+        switch access {
+        case .compound(let compound): [compound.index]
+        case .union(let plans), .intersection(let plans): plans.flatMap(\.compoundIndexes)
+        default: []
+        }
+    }
+}
+
+extension Query {
+    /// The indexes over several properties of which the first is in a condition.
+    package func servingCompoundIndexes(in schema: Schema) -> [SchemaIndex] {
+        let conditions = filter.conjuncts.keyConditions
+        return compoundIndexes(in: schema).filter { CompoundAccess($0, conditions) != nil }
     }
 }

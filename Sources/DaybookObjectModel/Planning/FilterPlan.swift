@@ -57,7 +57,10 @@ package struct FilterPlan: Sendable {
         let total = try estimates.estimatedCount(of: entities)
         let readsMore = filter.crossesRelationships || filter.asksForPast
         let cost = Double(total) * (readsMore ? Cost.crossing : 1)
-        let best = try Self.narrowest(filter, of: total, joins, estimates)
+        let frame = Frame(
+            total: total, joins: joins,
+            indexes: estimates.schema.compoundIndexes(of: entities))
+        let best = try Self.narrowest(filter, in: frame, estimates)
         if let best, best.cost < cost || total <= Cost.fewObjects {
             self = best
         } else {
@@ -80,40 +83,51 @@ package struct FilterPlan: Sendable {
         self.passedOver = passedOver
     }
 
+    /// What is the same for all parts of a filter.
+    private struct Frame {
+        let total: Int
+        let joins: JoinChoice
+        /// The indexes over several properties.
+        let indexes: [SchemaIndex]
+    }
+
     /// The access that finds the fewest; nil where only a walk finds all.
     private static func narrowest(
-        _ filter: Filter, of total: Int, _ joins: JoinChoice,
-        _ estimates: borrowing some PlanEstimates & ~Copyable
+        _ filter: Filter, in frame: Frame, _ estimates: borrowing some PlanEstimates & ~Copyable
     ) throws -> FilterPlan? {
-        switch filter {
-        case .and(let filters):
-            var plans: [FilterPlan] = []
-            for (access, chosen) in filters.flatMap(\.conjuncts).accesses {
-                if let plan = try FilterPlan(access, chosen, of: total, joins, estimates) {
-                    plans.append(plan)
-                }
+        if case .or(let filters) = filter { return try union(filters, in: frame, estimates) }
+        let filters = filter.conjuncts
+        var plans: [FilterPlan] = []
+        for (access, chosen) in filters.accesses {
+            if let plan = try FilterPlan(access, chosen, in: frame, estimates) {
+                plans.append(plan)
             }
-            for case .or(let filters) in filters.flatMap(\.conjuncts) {
-                if let plan = try union(filters, of: total, joins, estimates) {
-                    plans.append(plan)
-                }
-            }
-            return intersection(of: plans)
-        case .or(let filters): return try union(filters, of: total, joins, estimates)
-        default:
-            guard let access = FilterAccess(for: filter) else { return nil }
-            return try FilterPlan(access, filter, of: total, joins, estimates)
         }
+        for case .or(let filters) in filters {
+            if let plan = try union(filters, in: frame, estimates) { plans.append(plan) }
+        }
+        if !frame.indexes.isEmpty {
+            let conditions = filters.keyConditions
+            for index in frame.indexes {
+                guard let access = CompoundAccess(index, conditions),
+                    access.conditions.count > 1 || access.conditions[0].access == nil,
+                    let plan = try FilterPlan(
+                        .compound(access), filters.only(access.conditions), in: frame, estimates)
+                else { continue }
+                plans.append(plan)
+            }
+        }
+        return intersection(of: plans)
     }
 
     /// Each alternative in its own way; nil where one of them needs a walk.
     private static func union(
-        _ filters: [Filter], of total: Int, _ joins: JoinChoice,
-        _ estimates: borrowing some PlanEstimates & ~Copyable
+        _ filters: [Filter], in frame: Frame, _ estimates: borrowing some PlanEstimates & ~Copyable
     ) throws -> FilterPlan? {
+        let total = frame.total
         var plans: [FilterPlan] = []
         for filter in filters {
-            guard let plan = try narrowest(filter, of: total, joins, estimates) else { return nil }
+            guard let plan = try narrowest(filter, in: frame, estimates) else { return nil }
             if case .objects(let objects) = plan.access, objects.isEmpty { continue }
             plans.append(plan)
         }
@@ -128,12 +142,14 @@ package struct FilterPlan: Sendable {
         guard let best = plans.min(by: { $0.cost < $1.cost }) else { return nil }
         var (count, cost) = (Double(best.count), best.cost)
         var parts = [best]
-        let others = plans.filter { $0.isOfRecords && $0.chosen != best.chosen }
+        let others = plans.filter { $0.isOfRecords && !$0.sharesCondition(with: best) }
         for plan in others.sorted(by: { $0.count < $1.count }) where best.isOfRecords {
             let share = plan.total == 0 ? 1 : min(1, Double(plan.count) / Double(plan.total))
             let records = Double(plan.count) * Cost.record
             let saved = count * (1 - share) * Cost.lookUp
-            guard records < saved else { continue }
+            guard records < saved, !parts.contains(where: { plan.sharesCondition(with: $0) }) else {
+                continue
+            }
             parts.append(plan)
             count *= share
             cost += records - saved
@@ -147,16 +163,23 @@ package struct FilterPlan: Sendable {
     /// Whether the objects are found in records of their own, which can be compared with others.
     private var isOfRecords: Bool {
         switch access {
-        case .index, .referrers: true
+        case .index, .compound, .referrers: true
         default: false
         }
     }
 
+    /// Whether a condition led to both plans, so that the one leaves out nothing that the other does not.
+    private func sharesCondition(with other: FilterPlan) -> Bool {
+        guard let chosen, let others = other.chosen?.conjuncts else { return false }
+        return chosen.conjuncts.contains { others.contains($0) }
+    }
+
     /// The plan for an access; nil where the store does not have it.
     private init?(
-        _ access: FilterAccess, _ chosen: Filter, of total: Int, _ joins: JoinChoice,
+        _ access: FilterAccess, _ chosen: Filter, in frame: Frame,
         _ estimates: borrowing some PlanEstimates & ~Copyable
     ) throws {
+        let (total, joins) = (frame.total, frame.joins)
         switch access {
         case .objects(let objects):
             let cost = Double(objects.count) * Cost.lookUp
@@ -166,6 +189,10 @@ package struct FilterPlan: Sendable {
                 return nil
             }
             self.init(access, chosen, records: records, of: total)
+        case .compound(let compound):
+            let count = try estimates.estimatedCount(of: compound.index, in: compound.ranges)
+            guard let count else { return nil }
+            self.init(access, chosen, records: count, of: total)
         case .referrers(let property, let object):
             self.init(
                 access, chosen,
@@ -212,26 +239,30 @@ package struct FilterPlan: Sendable {
 
 extension Filter {
     /// The conditions that all must hold.
-    fileprivate var conjuncts: [Filter] {
+    var conjuncts: [Filter] {
         guard case .and(let filters) = self else { return [self] }
         return filters.flatMap(\.conjuncts)
     }
 }
 
 extension [Filter] {
+    /// The conditions that some key conditions are made of, in their order.
+    fileprivate func only(_ conditions: [KeyCondition]) -> Filter {
+        let used = conditions.flatMap(\.filter.conjuncts)
+        let own = filter { used.contains($0) }
+        return own.count == 1 ? own[0] : .and(own)
+    }
+
     /// What finds the objects for each condition, where one does. Two ranges of one property that close each
     /// other's open end are one.
     fileprivate var accesses: [(access: FilterAccess, chosen: Filter)] {
-        var found: [(access: FilterAccess, chosen: Filter)] = []
-        for condition in self {
+        let keys = keyConditions
+        var found: [(access: FilterAccess, chosen: Filter)] = keys.compactMap { condition in
+            condition.access.map { ($0, condition.filter) }
+        }
+        for condition in self where KeyCondition(condition)?.access == nil {
             guard let access = FilterAccess(for: condition) else { continue }
-            var isClosing = false
-            for index in found.indices where !isClosing {
-                guard let closed = found[index].access.narrowed(by: access) else { continue }
-                found[index] = (closed, .and([found[index].chosen, condition]))
-                isClosing = true
-            }
-            if !isClosing { found.append((access, condition)) }
+            found.append((access, condition))
         }
         return found
     }

@@ -9,6 +9,9 @@ package protocol PlanEstimates: ~Copyable {
     /// About how many records the index of a property has within ranges; nil where it does not serve.
     func estimatedCount(of index: SchemaProperty, in ranges: [IndexRange]) throws -> Int?
 
+    /// About how many records an index over several properties has within ranges; nil where it does not serve.
+    func estimatedCount(of index: SchemaIndex, in ranges: [CompoundRange]) throws -> Int?
+
     /// About how many objects lead to another through a stored relationship.
     func estimatedCount(
         ofReferrersTo object: ObjectID, through property: SchemaProperty

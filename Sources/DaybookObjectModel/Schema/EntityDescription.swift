@@ -16,6 +16,9 @@ public struct EntityDescription: Sendable, Hashable {
     public var uniquenessConstraints: [[String]]
     /// Rules about how objects of the entity, and of its subentities, may change.
     public var laws: [LawDescription]
+    /// The indexes over several properties, which serve the objects of subentities as well. Their properties are
+    /// declared here or inherited.
+    public var indexes: [IndexDescription]
     /// The earlier name, in a model that renames the entity: a store of the older model then keeps
     /// the objects. It only describes the migration and is not kept in a store.
     public var renamingIdentifier: String?
@@ -33,6 +36,7 @@ public struct EntityDescription: Sendable, Hashable {
     ///   - attributes: The attributes declared here.
     ///   - relationships: The relationships declared here.
     ///   - uniquenessConstraints: The names of attributes whose values together must be unique.
+    ///   - indexes: The indexes over several properties.
     ///   - renamingIdentifier: The earlier name; nil for none.
     ///   - versionHashModifier: Distinguishes two versions that are otherwise the same.
     ///   - userInfo: What the program keeps with the description.
@@ -40,9 +44,9 @@ public struct EntityDescription: Sendable, Hashable {
     public init(
         name: String, superentityName: String? = nil, isAbstract: Bool = false,
         attributes: [AttributeDescription] = [], relationships: [RelationshipDescription] = [],
-        uniquenessConstraints: [[String]] = [], renamingIdentifier: String? = nil,
-        versionHashModifier: String? = nil, userInfo: [String: String] = [:],
-        laws: [LawDescription] = []
+        uniquenessConstraints: [[String]] = [], indexes: [IndexDescription] = [],
+        renamingIdentifier: String? = nil, versionHashModifier: String? = nil,
+        userInfo: [String: String] = [:], laws: [LawDescription] = []
     ) {
         self.name = name
         self.superentityName = superentityName
@@ -50,6 +54,7 @@ public struct EntityDescription: Sendable, Hashable {
         self.attributes = attributes
         self.relationships = relationships
         self.uniquenessConstraints = uniquenessConstraints
+        self.indexes = indexes
         self.renamingIdentifier = renamingIdentifier
         self.versionHashModifier = versionHashModifier
         self.userInfo = userInfo

@@ -6,8 +6,8 @@ extension ManagedObjectModel {
         /// A model with optional parts, which flags announce: the uniqueness constraints of several
         /// attributes at the end of each entity, the configurations at the end of all, then the
         /// annotations of every entity, attribute and relationship, then the derivation of every
-        /// attribute, in their order, then what every entry is required to say, and then the laws of every
-        /// entity, in their order.
+        /// attribute, in their order, then what every entry is required to say, then the laws of every
+        /// entity, in their order, and at last the indexes over several properties of every entity.
         static let extended: UInt8 = 2
     }
 
@@ -22,7 +22,10 @@ extension ManagedObjectModel {
         let isDerived = derivations.contains { $0 != nil }
         let isDemanding = !canonical.requires.isEmpty
         let isRuled = canonical.entities.contains { !$0.laws.isEmpty }
-        let parts = [isConstrained, isConfigured, isAnnotated, isDerived, isDemanding, isRuled]
+        let isIndexed = canonical.entities.contains { !$0.indexes.isEmpty }
+        let parts = [
+            isConstrained, isConfigured, isAnnotated, isDerived, isDemanding, isRuled, isIndexed,
+        ]
         if parts.contains(true) {
             writer.append(Form.extended)
             writer.append(flags: parts)
@@ -51,6 +54,9 @@ extension ManagedObjectModel {
         if isRuled {
             for entity in canonical.entities { writer.append(entity.laws) }
         }
+        if isIndexed {
+            for entity in canonical.entities { writer.append(entity.indexes) }
+        }
         return writer.bytes
     }
 
@@ -65,7 +71,7 @@ extension ManagedObjectModel {
         }
         let parts =
             form == Form.extended
-            ? try span.readFlags(6, at: &offset) : Array(repeating: false, count: 6)
+            ? try span.readFlags(7, at: &offset) : Array(repeating: false, count: 7)
         let (isConstrained, isConfigured, isAnnotated) = (parts[0], parts[1], parts[2])
         var entities: [EntityDescription] = []
         for _ in 0..<(try span.readCount(at: &offset)) {
@@ -89,6 +95,11 @@ extension ManagedObjectModel {
         if parts[3] { try span.readDerivations(of: &entities, at: &offset) }
         let requires = parts[4] ? try span.readRequirements(at: &offset) : []
         if parts[5] { try span.readLaws(of: &entities, at: &offset) }
+        if parts[6] {
+            for index in entities.indices {
+                entities[index].indexes = try span.readIndexes(at: &offset)
+            }
+        }
         guard offset == span.byteCount else {
             throw DecodingFailure(at: offset, expected: "the end of the model")
         }
@@ -170,6 +181,18 @@ extension ByteWriter {
         for names in constraints {
             append(variable: UInt64(names.count))
             for name in names { append(name) }
+        }
+    }
+
+    /// A count, then for each index the count of its elements, and of each the name and whether it descends.
+    fileprivate mutating func append(_ indexes: [IndexDescription]) {
+        append(variable: UInt64(indexes.count))
+        for index in indexes {
+            append(variable: UInt64(index.elements.count))
+            for element in index.elements {
+                append(element.propertyName)
+                append(flags: [!element.isAscending])
+            }
         }
     }
 
@@ -326,6 +349,22 @@ extension RawSpan {
             constraints.append(names)
         }
         return constraints
+    }
+
+    fileprivate func readIndexes(
+        at offset: inout Int
+    ) throws(DecodingFailure) -> [IndexDescription] {
+        var indexes: [IndexDescription] = []
+        for _ in 0..<(try readCount(at: &offset)) {
+            var elements: [IndexDescription.Element] = []
+            for _ in 0..<(try readCount(at: &offset)) {
+                let name = try readText(at: &offset)
+                let isDescending = try readFlags(1, at: &offset)[0]
+                elements.append(IndexDescription.Element(name, isAscending: !isDescending))
+            }
+            indexes.append(IndexDescription(elements))
+        }
+        return indexes
     }
 
     fileprivate func readAttribute(

@@ -33,6 +33,7 @@ extension EntityDescription {
             stored.superentityName.map { "a kind of '\($0)'" } ?? "without a superentity")
         compare("", constraintsText, stored.constraintsText)
         compare("", lawsText, stored.lawsText)
+        compare("", indexesText, stored.indexesText)
         let ours = traits
         let theirs = stored.traits
         for property in Set(ours.keys).union(theirs.keys).sorted() {
@@ -59,6 +60,12 @@ extension EntityDescription {
         let texts = laws.map { "\(ReadableText.quoted($0.name)): \($0.rule)" }
         return "under the \(texts.count == 1 ? "law" : "laws") "
             + texts.sorted().joined(separator: " and ")
+    }
+
+    /// The indexes over several properties, in words.
+    private var indexesText: String {
+        guard !indexes.isEmpty else { return "without an index over several properties" }
+        return "indexed by " + indexes.map { "(\($0.text))" }.sorted().joined(separator: " and ")
     }
 
     /// The relevant traits of each persistent property, in words.

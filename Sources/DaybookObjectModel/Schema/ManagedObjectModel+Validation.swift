@@ -131,7 +131,7 @@ extension EntityDescription {
         for relationship in relationships {
             problems += relationship.problems(in: self, entitiesByName)
         }
-        return problems + constraintProblems(entitiesByName)
+        return problems + constraintProblems(entitiesByName) + indexProblems(entitiesByName)
     }
 
     private func constraintProblems(

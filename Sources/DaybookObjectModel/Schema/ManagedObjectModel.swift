@@ -45,6 +45,8 @@ public struct ManagedObjectModel: Sendable, Hashable {
                 copy.entities[index].uniquenessConstraints.map { $0.sorted() }
             ).sorted { $0.lexicographicallyPrecedes($1) }
             copy.entities[index].laws.sort { ($0.name, $0.rule) < ($1.name, $1.rule) }
+            copy.entities[index].indexes = Set(copy.entities[index].indexes)
+                .sorted { $0.precedes($1) }
             for number in copy.entities[index].attributes.indices {
                 let value = copy.entities[index].attributes[number].defaultValue
                 copy.entities[index].attributes[number].defaultValue = value.normalized

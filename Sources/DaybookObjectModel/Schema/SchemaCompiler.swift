@@ -33,7 +33,7 @@ struct SchemaCompiler {
             numbers: numbered[Int(number.rawValue) - 1], description: description,
             superentity: description.superentityName.flatMap { entityNumbers[$0] },
             family: family(of: description.name), properties: properties(of: description),
-            constraints: constraints(of: description))
+            constraints: constraints(of: description), indexes: indexes(of: description))
     }
 
     /// All properties of an entity, inherited ones included, in no order.
@@ -78,6 +78,20 @@ struct SchemaCompiler {
             }
             return ancestor.uniquenessConstraints.map { names in
                 (PropertyNumber(rawValue: numbers?[names] ?? 0), names)
+            }
+        }
+    }
+
+    /// The indexes over several properties, with the numbers of their records.
+    private func indexes(
+        of description: EntityDescription
+    ) -> [(PropertyNumber, IndexDescription)] {
+        description.lineage(entitiesByName).reversed().flatMap { ancestor in
+            let numbers = entityNumbers[ancestor.name].map {
+                numbered[Int($0.rawValue) - 1].indexes
+            }
+            return ancestor.indexes.map { index in
+                (PropertyNumber(rawValue: numbers?[index] ?? 0), index)
             }
         }
     }

@@ -61,7 +61,8 @@ package final class SchemaProperty: Sendable {
     let isSet: Bool
     /// Whether this is an attribute whose values the store works out.
     package let isDerived: Bool
-    /// The indexed attribute that has this one's texts without case and diacritics.
+    /// The attribute with an index, of its own or with others, that has this one's texts without case and
+    /// diacritics.
     package let foldedIndex: SchemaProperty?
 
     init(
@@ -154,6 +155,8 @@ package final class SchemaEntity: Sendable {
     package let counted: [SchemaProperty]
     /// The uniqueness constraints: single attributes, then several together.
     package let constraints: [SchemaConstraint]
+    /// The indexes over several properties.
+    package let indexes: [SchemaIndex]
     /// The value of every slot in a new object.
     package let defaults: [Value]
     /// The names of the composite attributes, those in others and inherited ones included.
@@ -169,7 +172,8 @@ package final class SchemaEntity: Sendable {
     init(
         numbers: NumberedEntity, description: EntityDescription, superentity: EntityNumber?,
         family: [EntityNumber], properties: [(PropertyNumber, String, SchemaProperty.Kind)],
-        constraints compound: [(PropertyNumber, names: [String])]
+        constraints compound: [(PropertyNumber, names: [String])],
+        indexes: [(PropertyNumber, IndexDescription)]
     ) {
         self.numbers = numbers
         number = numbers.number
@@ -184,7 +188,8 @@ package final class SchemaEntity: Sendable {
         for property in ordered where property.2.isTransient {
             slotsByNumber[property.0] = slotsByNumber.count
         }
-        self.properties = Self.properties(ordered, slotsByNumber)
+        let indexed = Set(indexes.flatMap { $0.1.elements.map(\.propertyName) })
+        self.properties = Self.properties(ordered, slotsByNumber, indexed: indexed)
         let transient = ordered.firstIndex { $0.2.isTransient } ?? ordered.count
         (firstNumber, positions) = Self.positions(of: self.properties[..<transient])
         transientPositions = Self.positions(
@@ -209,6 +214,15 @@ package final class SchemaEntity: Sendable {
             self.properties.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         propertiesByName = named
         compositeNames = Set(self.properties.flatMap(\.name.compositeNames))
+        self.indexes = indexes.map { number, index in
+            SchemaIndex(
+                number: number,
+                index.elements.compactMap { element in
+                    named[element.propertyName].map {
+                        SchemaIndex.Element(property: $0, isAscending: element.isAscending)
+                    }
+                })
+        }
         let single = indexedSlots.filter(\.isUnique).map {
             SchemaConstraint(number: $0.number, properties: [$0])
         }
@@ -224,18 +238,19 @@ package final class SchemaEntity: Sendable {
 
     /// Makes the properties; those that index the texts of others come first.
     private static func properties(
-        _ ordered: [(PropertyNumber, String, SchemaProperty.Kind)], _ slots: [PropertyNumber: Int]
+        _ ordered: [(PropertyNumber, String, SchemaProperty.Kind)], _ slots: [PropertyNumber: Int],
+        indexed: Set<String>
     ) -> [SchemaProperty] {
         var indexes: [String: SchemaProperty] = [:]
         for (number, name, kind) in ordered {
-            guard let source = kind.foldedSource, indexes[source] == nil else { continue }
+            guard let source = kind.foldedSource(indexed: indexed.contains(name)),
+                indexes[source] == nil
+            else { continue }
             indexes[source] = SchemaProperty(
                 number: number, name: name, kind: kind, slot: slots[number])
         }
         return ordered.map { number, name, kind in
-            if let index = kind.foldedSource.flatMap({ indexes[$0] }), index.number == number {
-                return index
-            }
+            if let index = indexes.values.first(where: { $0.number == number }) { return index }
             return SchemaProperty(
                 number: number, name: name, kind: kind, slot: slots[number],
                 foldedIndex: indexes[name])
@@ -248,7 +263,7 @@ package final class SchemaEntity: Sendable {
         self.init(
             numbers: NumberedEntity(number: number, name: name),
             description: EntityDescription(name: name), superentity: nil, family: [number],
-            properties: [], constraints: [])
+            properties: [], constraints: [], indexes: [])
     }
 
     /// The property of that name.
@@ -313,8 +328,11 @@ extension SchemaProperty.Kind {
     }
 
     /// The attribute whose texts this one indexes without case and diacritics.
-    fileprivate var foldedSource: String? {
-        guard case .attribute(let description) = self, description.isIndexed,
+    ///
+    /// - Parameter isIndexed: Whether it is one of several properties of an index.
+    /// - Returns: The name; nil where this is no such index.
+    fileprivate func foldedSource(indexed isIndexed: Bool) -> String? {
+        guard case .attribute(let description) = self, isIndexed || description.isIndexed,
             case .text(.canonical, let source)? = description.derivation
         else { return nil }
         return source

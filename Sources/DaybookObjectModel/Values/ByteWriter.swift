@@ -77,6 +77,11 @@ package struct ByteWriter: Sendable {
         append(text)
     }
 
+    /// Flips all bits of the bytes from an offset on.
+    package mutating func complement(from offset: Int) {
+        for index in offset..<bytes.count { bytes[index] = ~bytes[index] }
+    }
+
     /// Writes an integer over four bytes already there.
     package mutating func overwrite(at offset: Int, bigEndian integer: UInt32) {
         for index in 0..<4 {

@@ -295,7 +295,7 @@ extension UUID {
     }
 
     /// Builds an identifier from its sixteen bytes read as one big-endian number.
-    fileprivate init(bytes: UInt128) {
+    init(bytes: UInt128) {
         func byte(_ index: Int) -> UInt8 { UInt8(truncatingIfNeeded: bytes >> (120 - 8 * index)) }
         self.init(
             uuid: (

@@ -57,6 +57,13 @@ enum EntryCheck {
                 problems.append("The index of '\(property.name)' does not have \(name).")
             }
         }
+        for index in entity.indexes where !pending.lacks(index.number, of: object) {
+            let values = index.elements.map { $0.property.slot.map { state.values[$0] } ?? .null }
+            let record = StoreKey.index(index, values, object)
+            if try !transaction.contains(projection.tables.index, record.span.bytes) {
+                problems.append("The index of \(index.text) does not have \(name).")
+            }
+        }
         for constraint in entity.constraints where constraint.isCompound {
             guard let key = constraint.key(of: constraint.values(in: state.values)) else {
                 continue

@@ -101,6 +101,28 @@ final class ModelsInForce: Sendable {
             }
     }
 
+    /// Whether the index table has all that the program's model says of an index.
+    func hasIndex(
+        of index: SchemaIndex, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> Bool {
+        guard index.isCompound else {
+            return try index.elements.allSatisfy { try hasIndex(of: $0.property, in: transaction) }
+        }
+        let last = try Projection.lastModel(parts.tables, in: transaction)
+        let pending = try StoreMetadata.pendingIndexes(parts.tables.meta, in: transaction)
+        if pending.contains(index.number) { return false }
+        if last == view.sequence { return true }
+        let current = try inForce(setBy: last, in: transaction).parts.projection.schema
+        return index.elements.allSatisfy {
+            current.derivation(of: $0.property) == view.schema.derivation(of: $0.property)
+        }
+            && view.schema.entities.allSatisfy { entity in
+                // A removed entity has left its records of indexes that others keep.
+                !entity.has(index)
+                    || current.entity(entity.number).map { $0.has(index) } ?? false
+            }
+    }
+
     /// Whether the index has all current objects: a unique one lacks objects without a value, which
     /// a program may see although its own model demands one.
     func indexHasAll(
@@ -112,6 +134,12 @@ final class ModelsInForce: Sendable {
         if last == view.sequence { return true }
         let current = try inForce(setBy: last, in: transaction).parts.projection.schema
         return current.property(property.number)?.attribute?.isOptional == false
+    }
+}
+
+extension SchemaEntity {
+    fileprivate func has(_ index: SchemaIndex) -> Bool {
+        indexes.contains { $0.number == index.number }
     }
 }
 

@@ -11,7 +11,7 @@ extension Store {
             let pending = try StoreMetadata.pendingIndexes(parts.tables.meta, in: transaction)
             if pending.isEmpty { return [] }
             let schema = try models.inForce(in: transaction).parts.projection.schema
-            return schema.indexedProperties.filter { pending.contains($0.number) }.map(\.name)
+            return schema.allIndexes.filter { pending.contains($0.number) }.map(\.plainName)
         }
     }
 
@@ -71,7 +71,7 @@ extension StoreParts {
         var keys = IndexKeyWriter()
         var (count, reached) = (0, last)
         for entity in entities(indexing: property) where entity.number >= last.entity {
-            guard count < limit, let part = entity.property(property) else { continue }
+            guard count < limit, let part = BuiltIndex(property, of: entity) else { continue }
             // After the last object, if that was of this entity.
             let lower =
                 entity.number == last.entity
@@ -84,12 +84,9 @@ extension StoreParts {
                 let object = try reader.object(key)
                 try projection.decoding(object) { () throws(DecodingFailure) in
                     let row = try RowLayout(bytes)
-                    try entity.layout.withFields(part.slot + 1, row, bytes) {
+                    try entity.layout.withFields(part.slotCount, row, bytes) {
                         (row, bytes) throws(DecodingFailure) in
-                        let field = try row.field(part.slot, in: bytes)
-                        guard part.indexHolds(field) else { return }
-                        try keys.set(property, field, in: bytes, object)
-                        records.add(keys.bytes)
+                        if try part.set(&keys, row, bytes, object) { records.add(keys.bytes) }
                     }
                 }
                 (count, reached) = (count + 1, object)
@@ -106,7 +103,7 @@ extension StoreParts {
     private func entities(indexing property: PropertyNumber) -> [FoldedEntity] {
         projection.schema.entities.map(\.number).sorted()
             .compactMap { projection.foldedEntity($0) }
-            .filter { $0.property(property)?.isIndexed == true }
+            .filter { BuiltIndex(property, of: $0) != nil }
     }
 
     /// How far the index being built has come, in object numbers of its entities.
@@ -132,19 +129,63 @@ extension StoreOptions {
     }
 }
 
+/// An index of one entity that is being built.
+private enum BuiltIndex {
+    case single(FoldedEntity.Property)
+    case compound(FoldedIndex)
+
+    init?(_ number: PropertyNumber, of entity: FoldedEntity) {
+        if let property = entity.property(number), property.isIndexed {
+            self = .single(property)
+        } else if let index = entity.indexes.first(where: { $0.number == number }) {
+            self = .compound(index)
+        } else {
+            return nil
+        }
+    }
+
+    /// How many fields a row must have to have all that are asked for.
+    var slotCount: Int {
+        switch self {
+        case .single(let property): property.slot + 1
+        case .compound(let index): index.slotCount
+        }
+    }
+
+    /// Sets the key of the record of an object.
+    ///
+    /// - Returns: Whether it has one.
+    func set(
+        _ keys: inout IndexKeyWriter, _ row: RowLayout, _ bytes: RawSpan, _ object: ObjectID
+    ) throws(DecodingFailure) -> Bool {
+        switch self {
+        case .single(let property):
+            let field = try row.field(property.slot, in: bytes)
+            guard property.indexHolds(field) else { return false }
+            try keys.set(property.number, field, in: bytes, object)
+        case .compound(let index): try keys.set(index, row, bytes, object)
+        }
+        return true
+    }
+}
+
+extension SchemaIndex {
+    /// The names of the properties.
+    fileprivate var plainName: String { elements.map(\.property.name).joined(separator: ", ") }
+}
+
 extension Schema {
-    /// The properties that have an index, each once.
-    fileprivate var indexedProperties: [SchemaProperty] {
+    /// The indexes, each once.
+    fileprivate var allIndexes: [SchemaIndex] {
         var seen: Set<PropertyNumber> = []
-        return entities.flatMap(\.indexedSlots).filter { seen.insert($0.number).inserted }
+        return entities.flatMap { $0.indexedSlots.map { SchemaIndex(of: $0) } + $0.indexes }
+            .filter { seen.insert($0.number).inserted }
     }
 
     /// The plain indexes that this model has and an earlier one had not, which may be built later:
     /// nothing but queries looks at them.
     fileprivate func deferrableIndexes(since before: Schema) -> [PropertyNumber] {
-        indexedProperties.filter { property in
-            !property.isUnique && before.property(property.number)?.isIndexed != true
-        }
-        .map(\.number)
+        let existing = Set(before.allIndexes.map(\.number))
+        return allIndexes.filter { $0.holdsNulls && !existing.contains($0.number) }.map(\.number)
     }
 }

@@ -20,8 +20,12 @@ extension Snapshot {
     package func group(
         _ table: inout GroupTable, by grouping: Grouping, _ query: Query
     ) throws {
+        let plan = try plan(query)
+        if let part = try groupFromRecords(table.beginning, by: grouping, query, plan) {
+            return table.append(part)
+        }
         let grouper = RowGrouper(grouping, table.beginning, in: schema)
-        try gather(query, among: candidates(query)) {
+        try gather(query, among: candidates(query, plan)) {
             grouper
         } add: { part, object, row, bytes, snapshot in
             try part.add(object, row, bytes, in: snapshot)
@@ -30,6 +34,33 @@ extension Snapshot {
             table.append(part.table)
             return .proceed
         }
+    }
+
+    /// The groups of all objects that match a query, from the records of an index alone; nil where rows have to be
+    /// read.
+    private func groupFromRecords(
+        _ table: GroupTable, by grouping: Grouping, _ query: Query, _ plan: FilterPlan
+    ) throws -> GroupTable? {
+        var table = table
+        let measured = grouping.measures.map { $0.path?.ownProperty }
+        let keys = grouping.keys.compactMap(\.ownProperty)
+        guard table.isOrderFree, keys.count == grouping.keys.count,
+            zip(grouping.measures, measured).allSatisfy({ $0.path == nil || $1 != nil }),
+            let question = try covered(
+                query, plan, of: (keys + measured.compactMap(\.self)).map(\.number))
+        else { return nil }
+        let aggregates = measured.indices.filter { measured[$0] != nil }
+        let isWhole = try forEachRecord(of: question) { _, values in
+            var key: [UInt8] = []
+            for value in values.prefix(keys.count) { key += value.encoded }
+            let group = table.group(key.span.bytes)
+            table.addObject(to: group)
+            for (aggregate, value) in zip(aggregates, values.dropFirst(keys.count)) {
+                table.add(value, to: aggregate, of: group)
+            }
+            return .proceed
+        }
+        return isWhole ? table : nil
     }
 
     /// The values at the ends of some paths, of all objects that match a query, in its order.
@@ -47,7 +78,9 @@ extension Snapshot {
         if query.sortings.isEmpty, query.entities.count == 1, query.limit == nil,
             query.offset <= 0
         {
-            try gather(query, among: candidates(query)) {
+            let plan = try plan(query)
+            if let rows = try valuesFromRecords(at: paths, of: query, plan) { return rows }
+            try gather(query, among: candidates(query, plan)) {
                 (rows: [[Value]](), reader: reader)
             } add: { part, object, row, bytes, snapshot in
                 part.rows.append(try part.reader.values(object, row, bytes, in: snapshot))
@@ -65,6 +98,26 @@ extension Snapshot {
             return .proceed
         }
         return all
+    }
+}
+
+extension Snapshot {
+    /// The values of all objects that match a query, in the order of their numbers, from the records of an index
+    /// alone; nil where rows have to be read.
+    private func valuesFromRecords(
+        at paths: [FilterPath], of query: Query, _ plan: FilterPlan
+    ) throws -> [[Value]]? {
+        let properties = paths.compactMap(\.ownProperty)
+        guard properties.count == paths.count,
+            let question = try covered(query, plan, of: properties.map(\.number))
+        else { return nil }
+        var found: [(object: ObjectID, values: [Value])] = []
+        let isWhole = try forEachRecord(of: question) { object, values in
+            found.append((object, values))
+            return .proceed
+        }
+        guard isWhole else { return nil }
+        return found.sorted { $0.object < $1.object }.map(\.values)
     }
 }
 

@@ -26,6 +26,8 @@ final class FoldedEntity: Sendable {
     let references: [Property]
     /// The constraints that have index records of their own.
     let compounds: [SchemaConstraint]
+    /// The indexes over several properties.
+    let indexes: [FoldedIndex]
     /// The to-many relationships whose members stand in changes, in the order of their ages, those that
     /// were removed included.
     let storedToMany: [PropertyNumber]
@@ -40,6 +42,7 @@ final class FoldedEntity: Sendable {
         indexed = properties.filter(\.isIndexed)
         references = properties.filter(\.isReference)
         compounds = entity.constraints.filter(\.isCompound)
+        indexes = entity.indexes.map(FoldedIndex.init)
         storedToMany = entity.numbers.members.map(\.property)
         layout = EntityLayout(entity)
         slots = Dictionary(
@@ -57,6 +60,31 @@ final class FoldedEntity: Sendable {
         }
         return slots[number].map { properties[$0] }
     }
+}
+
+/// What folding needs of an index over several properties.
+struct FoldedIndex: Sendable {
+    /// One property of the index.
+    struct Element: Sendable {
+        let slot: Int
+        let isAscending: Bool
+    }
+
+    let number: PropertyNumber
+    let elements: [Element]
+
+    init(_ index: SchemaIndex) {
+        number = index.number
+        // Each has one: a model with an index of anything else is not valid.
+        elements = index.elements.map {
+            Element(slot: $0.property.slot ?? 0, isAscending: $0.isAscending)
+        }
+    }
+
+    /// How many fields a row must have to have all of the index.
+    var slotCount: Int { elements.reduce(0) { max($0, $1.slot + 1) } }
+
+    func contains(_ slot: Int) -> Bool { elements.contains { $0.slot == slot } }
 }
 
 extension FoldedEntity.Property {

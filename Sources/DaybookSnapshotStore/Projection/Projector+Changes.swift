@@ -46,6 +46,7 @@ extension Projector {
         for property in entity.indexed where !property.isRemoved {
             try addIndex(property, try field(property), entry)
         }
+        try addIndexes(entity, entry)
         if !entity.compounds.isEmpty {
             fields.removeAll(keepingCapacity: true)
             for field in change.fields { fields.append(RowField(range: field, isNew: true)) }
@@ -186,6 +187,7 @@ extension Projector {
         _ entity: FoldedEntity, _ entry: RawSpan, onto before: RawSpan
     ) throws {
         let old = entity.compounds.isEmpty ? nil : try decoded(entry, before)
+        let touched = entity.indexes.isEmpty ? [] : try touchedIndexes(entity, before)
         for edit in change.edits {
             // A second edit of one property would start from the first; no valid entry has one.
             guard let slot = entity.property(edit.property)?.slot, slot < fields.count,
@@ -205,6 +207,7 @@ extension Projector {
         let key = VersionKey(change.object)
         let row = encoder.bytes
         rows.add(key.bytes.span.bytes.extracting(first: VersionKey.rowSize), row.span.bytes)
+        if !touched.isEmpty { try move(touched, entry, before) }
         if let old { indexConstraints(entity, from: old, to: try decoded(entry, before)) }
     }
 
@@ -266,6 +269,7 @@ extension Projector {
         if !entity.compounds.isEmpty {
             indexConstraints(entity, from: try decoded(entry, before), to: nil)
         }
+        try removeIndexes(entity, entry, before)
         for property in entity.properties where property.isRemoved {
             let field = fields[property.slot].range
             if property.isIndexed { try removeIndex(property, field, before) }
@@ -331,7 +335,7 @@ extension Projector {
         return layout
     }
 
-    private func unreadable(_ failure: DecodingFailure) -> StoreError {
+    func unreadable(_ failure: DecodingFailure) -> StoreError {
         .rowUnreadable(projection.schema.name(of: change.object), cause: failure)
     }
 

@@ -79,6 +79,14 @@ extension Projector {
         where try indexKeys.set(constraint, row, bytes, object) {
             removals.append((projection.tables.index, indexKeys.bytes))
         }
+        for index in move.indexesAdded where !pending.lacks(index.number, of: object) {
+            try indexKeys.set(index, row, bytes, object)
+            self.index.add(indexKeys.bytes)
+        }
+        for index in move.indexesDropped where !pending.lacks(index.number, of: object) {
+            try indexKeys.set(index, row, bytes, object)
+            removals.append((projection.tables.index, indexKeys.bytes))
+        }
     }
 }
 
@@ -88,6 +96,7 @@ extension PendingIndexes {
         let last = ObjectID(entity: move.entity.number, number: 0)
         return move.compoundsAdded.isEmpty && move.compoundsDropped.isEmpty
             && move.items.allSatisfy { lacks($0.property, of: last) }
+            && (move.indexesAdded + move.indexesDropped).allSatisfy { lacks($0.number, of: last) }
     }
 }
 
@@ -115,15 +124,21 @@ private struct IndexMove {
     let items: [Item]
     let compoundsAdded: [SchemaConstraint]
     let compoundsDropped: [SchemaConstraint]
+    let indexesAdded: [FoldedIndex]
+    let indexesDropped: [FoldedIndex]
 
     var isEmpty: Bool {
         items.isEmpty && compoundsAdded.isEmpty && compoundsDropped.isEmpty
+            && indexesAdded.isEmpty && indexesDropped.isEmpty
     }
 
     /// How many fields a row must have to have all that are asked for.
     var slotCount: Int {
         let single = items.map { $0.slot + 1 }
-        return (single + (compoundsAdded + compoundsDropped).map(\.slotCount)).max() ?? 0
+        let several =
+            (compoundsAdded + compoundsDropped).map(\.slotCount)
+            + (indexesAdded + indexesDropped).map(\.slotCount)
+        return (single + several).max() ?? 0
     }
 
     /// Takes out what other entities go on with; the records of what is gone altogether stay, for nobody
@@ -139,6 +154,9 @@ private struct IndexMove {
         compoundsDropped = entity.compounds.filter {
             schema.declarer(ofConstraint: $0) != nil
         }
+        indexesAdded = []
+        // All of them: what comes back may do so in a model in which the others do not have the index.
+        indexesDropped = entity.indexes
     }
 
     /// Puts in again what was taken out when the entity was removed.
@@ -154,6 +172,8 @@ private struct IndexMove {
         }
         compoundsAdded = entity.compounds.filter { schema.declarer(ofConstraint: $0) != nil }
         compoundsDropped = []
+        indexesAdded = entity.indexes
+        indexesDropped = []
     }
 
     init(from old: FoldedEntity, to new: FoldedEntity) {
@@ -170,5 +190,8 @@ private struct IndexMove {
         let (before, after) = (Set(old.compounds.map(\.number)), Set(new.compounds.map(\.number)))
         compoundsAdded = new.compounds.filter { !before.contains($0.number) }
         compoundsDropped = old.compounds.filter { !after.contains($0.number) }
+        let (had, has) = (Set(old.indexes.map(\.number)), Set(new.indexes.map(\.number)))
+        indexesAdded = new.indexes.filter { !had.contains($0.number) }
+        indexesDropped = old.indexes.filter { !has.contains($0.number) }
     }
 }

@@ -122,10 +122,3 @@ struct MatchSorter: Sendable {
         if matches.count == window, leading != nil { last = matches.last?.first }
     }
 }
-
-extension Sorting {
-    /// The property of the object itself whose value decides; nil for one of another object.
-    fileprivate var ownProperty: PropertyNumber? {
-        path.scope == 0 && path.steps.count == 1 ? path.steps[0].number : nil
-    }
-}

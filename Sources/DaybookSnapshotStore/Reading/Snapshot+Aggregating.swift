@@ -15,7 +15,16 @@ extension Snapshot {
         _ aggregation: inout Aggregation, of property: SchemaProperty, _ query: Query
     ) throws {
         let number = property.number
-        try gather(query, among: candidates(query)) {
+        let plan = try plan(query)
+        if aggregation.isOrderFree, let question = try covered(query, plan, of: [number]) {
+            var values = aggregation.beginning
+            let isWhole = try forEachRecord(of: question) { _, row in
+                values.add(row[0])
+                return .proceed
+            }
+            if isWhole { return aggregation.append(values) }
+        }
+        try gather(query, among: candidates(query, plan)) {
             (values: aggregation.beginning, place: RowPlace(number))
         } add: { part, object, row, bytes, snapshot in
             let projection = snapshot.projection

@@ -24,8 +24,10 @@ extension Snapshot {
     package func fetch(_ query: Query) throws -> [ObjectID] {
         if query.limit.map({ $0 <= 0 }) == true { return [] }
         let plan = try plan(query)
-        if let walk = try walk(inOrderOf: query, plan) {
-            return try fetchInIndexOrder(query, walk)
+        switch try order(of: query, plan) {
+        case .single(let walk): return try fetchInIndexOrder(query, walk)
+        case .compound(let walk): return try fetch(query, walk)
+        case nil: break
         }
         let candidates = try candidates(query, plan)
         if candidates == nil, let found = try fetchInRowOrder(query) { return found }
@@ -163,7 +165,7 @@ extension Snapshot {
         } else {
             let plan = try plan(query)
             if let covered = plan.cover(of: query.filter),
-                let found = try countInIndex(covered, of: query.entities, atMost: end)
+                let found = try self.count(in: covered, of: query.entities, atMost: end)
             {
                 return max(0, found - max(0, query.offset))
             }
@@ -180,43 +182,7 @@ extension Snapshot {
         return max(0, min(count, end) - max(0, query.offset))
     }
 
-    /// How many objects of some entities have records within ranges of an index; nil where the records of now do
-    /// not tell. No row is read.
-    private func countInIndex(
-        _ cover: IndexCover, of entities: [EntityNumber], atMost limit: Int
-    ) throws -> Int? {
-        guard isLatest, try models.hasIndex(of: cover.property, in: transaction) else { return nil }
-        let number = cover.property.number
-        var count = 0
-        var isWhole = true
-        for range in cover.ranges where isWhole && count < limit {
-            let (lower, upper) = StoreKey.bounds(of: range, number)
-            let excluded = range.excluded.map { StoreKey.index(number, $0) }
-            try projection.scanIndex(from: lower, to: upper, in: transaction) { value, object in
-                guard value.byteCount < 4 + StoreLayout.indexedBytesLimit else {
-                    isWhole = false
-                    return .stop
-                }
-                guard entities.contains(object.entity),
-                    !excluded.contains(where: { value.hasSameBytes(as: $0.span.bytes) })
-                else { return .proceed }
-                count += 1
-                return count < limit ? .proceed : .stop
-            }
-        }
-        return isWhole ? count : nil
-    }
-
     // MARK: - Index order
-
-    /// How the index of the first sorting is walked until enough is found; nil where finding all matches first is
-    /// cheaper, or there is no such index.
-    func walk(inOrderOf query: Query, _ plan: FilterPlan) throws -> OrderedWalk? {
-        guard let walk = plan.walk(inOrderOf: query), try orderIndex(of: query) != nil else {
-            return nil
-        }
-        return walk
-    }
 
     /// The index of the first sorting; nil where there is none that has all objects.
     func orderIndex(of query: Query) throws -> StateIndex? {
@@ -319,39 +285,6 @@ extension Query {
     /// Whether all objects of the entities match.
     var asksForAll: Bool {
         if case .constant(true) = filter { true } else { false }
-    }
-}
-
-extension StoreKey {
-    /// Keys that enclose all index records within a range, and perhaps a few more.
-    static func bounds(
-        of range: IndexRange, _ property: PropertyNumber
-    ) -> (lower: [UInt8], upper: [UInt8]) {
-        let prefix = index(property)
-        switch range {
-        case .exactly(let value):
-            let key = index(property, value)
-            return (key, end(of: key) ?? [])
-        case .between(let lower, let upper):
-            // Tag 0 is null; the byte after the property is the tag.
-            let start = lower.map { truncatedIndex(property, $0.value) }
-            let stop = upper.map { truncatedIndex(property, $0.value) }
-            let kind = (start ?? stop)?.dropFirst(prefix.count).first
-            return (
-                start ?? prefix + [kind ?? 1],
-                end(of: stop ?? kind.map { prefix + [$0] } ?? prefix) ?? []
-            )
-        case .prefix(let text):
-            // Without the two zero bytes that end a text.
-            var key = truncatedIndex(property, .string(text))
-            if key.count < prefix.count + StoreLayout.indexedBytesLimit { key.removeLast(2) }
-            return (key, end(of: key) ?? [])
-        }
-    }
-
-    /// The part of an index key that is in the order of the values.
-    static func truncatedIndex(_ property: PropertyNumber, _ value: Value) -> [UInt8] {
-        Array(index(property, value).prefix(4 + StoreLayout.indexedBytesLimit))
     }
 }
 

@@ -106,6 +106,18 @@ extension Snapshot {
                 }
             }
             return objects.inOrder
+        case .compound(let compound):
+            guard let index = try index(of: compound.index) else { return nil }
+            var objects: [ObjectID] = []
+            for range in compound.ranges {
+                let (lower, upper) = StoreKey.bounds(of: range, in: compound.index)
+                guard lower.lexicographicallyPrecedes(upper) else { continue }
+                try scan(index, from: lower, to: upper) { _, object, _ in
+                    objects.append(object)
+                    return .proceed
+                }
+            }
+            return objects.inOrder
         case .join(let property, let condition):
             return try connected(through: property, with: condition)
         case .union(let plans):

@@ -13,7 +13,7 @@ struct StateIndex {
         case former
     }
 
-    let property: SchemaProperty
+    let index: SchemaIndex
     /// The records of the objects that have changed since; nil in the present.
     let former: FormerRecords?
 }
@@ -34,8 +34,13 @@ package enum IndexUse: Sendable, Hashable {
 extension Snapshot {
     /// What serves a question by a property's index in this state.
     package func indexUse(of property: SchemaProperty) throws -> IndexUse {
-        guard let index = try index(of: property) else {
-            let hasIndex = try models.hasIndex(of: property, in: transaction)
+        try indexUse(of: SchemaIndex(of: property))
+    }
+
+    /// What serves a question by an index in this state.
+    package func indexUse(of wanted: SchemaIndex) throws -> IndexUse {
+        guard let index = try index(of: wanted) else {
+            let hasIndex = try models.hasIndex(of: wanted, in: transaction)
             return hasIndex ? .tooManyChanges(since: sequence) : .none
         }
         guard let former = index.former else { return .present }
@@ -45,9 +50,14 @@ extension Snapshot {
 
     /// The index of a property in this state; nil when there is none, or too much has changed since.
     func index(of property: SchemaProperty) throws -> StateIndex? {
-        guard try models.hasIndex(of: property, in: transaction) else { return nil }
-        if isLatest { return StateIndex(property: property, former: nil) }
-        return try formerRecords(of: property).map { StateIndex(property: property, former: $0) }
+        try index(of: SchemaIndex(of: property))
+    }
+
+    /// An index in this state; nil when there is none, or too much has changed since.
+    func index(of index: SchemaIndex) throws -> StateIndex? {
+        guard try models.hasIndex(of: index, in: transaction) else { return nil }
+        if isLatest { return StateIndex(index: index, former: nil) }
+        return try formerRecords(of: index).map { StateIndex(index: index, former: $0) }
     }
 
     /// Walks an index in the order of the values, each as the ordered part of the key and the object.
@@ -113,16 +123,16 @@ extension Snapshot {
     // MARK: - What has changed
 
     /// The records that the objects had which have changed since; nil when these are too many.
-    private func formerRecords(of property: SchemaProperty) throws -> FormerRecords? {
+    private func formerRecords(of index: SchemaIndex) throws -> FormerRecords? {
         let head = try journal.head(in: transaction)
         let known: FormerRecords?
-        switch past.knowledge(of: property.number, at: sequence) {
+        switch past.knowledge(of: index.number, at: sequence) {
         case .tooMany: return nil
         case .records(let records) where records.through >= head: return records
         case .records(let records): known = records
         case nil: known = nil
         }
-        let holders = Holders(of: property, in: schema)
+        let holders = Holders(of: index, in: schema)
         var records = known ?? FormerRecords(through: sequence, from: .entries)
         if let changed = try changedObjects(
             of: holders.entities, after: records.through, through: head)
@@ -130,25 +140,28 @@ extension Snapshot {
             records.add(try keys(of: changed, holders), through: head)
         } else {
             guard let keys = try keysInVersions(holders) else {
-                past.rememberTooMany(of: property.number, at: sequence)
+                past.rememberTooMany(of: index.number, at: sequence)
                 return nil
             }
             records = FormerRecords(through: sequence, from: .versions)
             records.add(keys, through: head)
         }
-        return past.remember(records, of: property.number, at: sequence) ? records : nil
+        return past.remember(records, of: index.number, at: sequence) ? records : nil
     }
 
-    /// The entities whose objects have a property, and where.
+    /// The entities whose objects are in an index, and where they have its properties.
     private struct Holders {
-        let property: SchemaProperty
-        let slots: [EntityNumber: Int]
+        let index: SchemaIndex
+        let slots: [EntityNumber: [Int]]
 
-        init(of property: SchemaProperty, in schema: Schema) {
-            self.property = property
-            var slots: [EntityNumber: Int] = [:]
-            for entity in schema.entities {
-                slots[entity.number] = entity.slot(of: property.number)
+        init(of index: SchemaIndex, in schema: Schema) {
+            self.index = index
+            var slots: [EntityNumber: [Int]] = [:]
+            for entity in schema.entities
+            where !index.isCompound || entity.indexes.contains(where: { $0.number == index.number })
+            {
+                let own = index.elements.compactMap { entity.slot(of: $0.property.number) }
+                if own.count == index.elements.count { slots[entity.number] = own }
             }
             self.slots = slots
         }
@@ -159,10 +172,11 @@ extension Snapshot {
     private func key(
         of object: ObjectID, _ holders: Holders, _ row: RowLayout, _ bytes: RawSpan
     ) throws -> [UInt8]? {
-        guard let slot = holders.slots[object.entity] else { return nil }
-        let value = try projection.value(slot, of: object, row, bytes)
-        guard !value.isNull || holders.property.indexHoldsNulls else { return nil }
-        return StoreKey.index(holders.property.number, value, object)
+        guard let slots = holders.slots[object.entity] else { return nil }
+        var values: [Value] = []
+        for slot in slots { values.append(try projection.value(slot, of: object, row, bytes)) }
+        guard holders.index.holdsNulls || !values.contains(where: \.isNull) else { return nil }
+        return StoreKey.index(holders.index, values, object)
     }
 
     /// The keys of all objects that have changed since; nil when these are too many.

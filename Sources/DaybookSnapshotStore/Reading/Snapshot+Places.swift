@@ -11,7 +11,18 @@ extension Snapshot {
     /// among them a page begins. Nor do the rows of several entities, each of which may have to be walked far for
     /// one match.
     package func hasPlaces(_ query: Query) throws -> Bool {
-        guard case .scan = try plan(query).access else { return false }
+        let plan = try plan(query)
+        if isLatest {
+            // A page has a limit, whatever the query has.
+            var page = query
+            page.limit = 1
+            if let walk = try CompoundWalk(page, plan, self), walk.servesFilter,
+                walk.isExact(query)
+            {
+                return true
+            }
+        }
+        guard case .scan = plan.access else { return false }
         if query.sortings.isEmpty { return query.entities.count == 1 || query.asksForAll }
         return try isLatest && query.isInIndexOrder && orderIndex(of: query) != nil
     }
@@ -73,34 +84,5 @@ extension Query {
     var isInIndexOrder: Bool {
         sortings.count == 1 && entities.count == 1
             && sortings[0].isAscending != descendsAmongEquals
-    }
-}
-
-extension StoreKey {
-    /// Keys of so many bytes, without the object, may stand for several values.
-    static let longIndexSize = 4 + StoreLayout.indexedBytesLimit
-
-    /// Keys that enclose the index records behind the place where a query begins, and those of objects with
-    /// the same value.
-    ///
-    /// - Parameters:
-    ///   - query: A query that is sorted by the property first.
-    ///   - property: The property.
-    ///   - order: The direction in which the index is walked.
-    ///   - isExact: Whether the records come in the order of the query, so that those before the place are
-    ///     left out even where they have the same value.
-    /// - Returns: The first key, and the key behind the last.
-    static func bounds(
-        of query: Query, _ property: SchemaProperty, _ order: ScanOrder, isExact: Bool
-    ) -> (lower: [UInt8], upper: [UInt8]) {
-        let all = index(property.number)
-        let end = end(of: all) ?? []
-        guard let start = query.start, let key = start.keys.first else { return (all, end) }
-        let value = index(property.number, key)
-        let isLong = value.count >= longIndexSize
-        let place =
-            isExact && !isLong
-            ? index(property.number, key, start.object) : truncatedIndex(property.number, key)
-        return order == .ascending ? (place, end) : (all, Self.end(of: place) ?? end)
     }
 }

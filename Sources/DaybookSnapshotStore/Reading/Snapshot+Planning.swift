@@ -29,8 +29,7 @@ extension Snapshot: PlanEstimates {
     package func estimatedCount(
         of index: SchemaProperty, in ranges: [IndexRange]
     ) throws -> Int? {
-        guard try models.hasIndex(of: index, in: transaction) else { return nil }
-        if !isLatest, case .tooMany = past.knowledge(of: index.number, at: sequence) { return nil }
+        guard try isServing(SchemaIndex(of: index)) else { return nil }
         var count = 0
         let step = max(1, ranges.count / Self.rangesAsked)
         let asked = stride(from: 0, to: ranges.count, by: step)
@@ -44,6 +43,32 @@ extension Snapshot: PlanEstimates {
                 projection.tables.index, from: lower.span.bytes, to: upper.span.bytes)
         }
         return count * step
+    }
+
+    /// About how many records an index over several properties has within ranges; nil where it does not serve.
+    ///
+    /// - Complexity: O(log *n*) page reads for each of some ranges.
+    package func estimatedCount(
+        of index: SchemaIndex, in ranges: [CompoundRange]
+    ) throws -> Int? {
+        guard try isServing(index) else { return nil }
+        let step = max(1, ranges.count / Self.rangesAsked)
+        var count = 0
+        for place in stride(from: 0, to: ranges.count, by: step) {
+            let (lower, upper) = StoreKey.bounds(of: ranges[place], in: index)
+            guard lower.lexicographicallyPrecedes(upper) else { continue }
+            count += try transaction.estimatedCount(
+                projection.tables.index, from: lower.span.bytes, to: upper.span.bytes)
+        }
+        return count * step
+    }
+
+    private func isServing(_ index: SchemaIndex) throws -> Bool {
+        guard try models.hasIndex(of: index, in: transaction) else { return false }
+        if !isLatest, case .tooMany = past.knowledge(of: index.number, at: sequence) {
+            return false
+        }
+        return true
     }
 
     /// About how many objects lead to another through a stored relationship now.
@@ -73,15 +98,36 @@ extension Snapshot {
         try FilterPlan(query.filter, of: query.entities, joins: joins, self)
     }
 
+    /// How the objects of a query are found in its order; nil where finding all matches first is cheaper, or no index
+    /// has the order.
+    func order(of query: Query, _ plan: FilterPlan) throws -> IndexOrder? {
+        let single = try plan.walk(inOrderOf: query).flatMap { walk in
+            try orderIndex(of: query) != nil ? walk : nil
+        }
+        guard let walk = try CompoundWalk(query, plan, self), try index(of: walk.index) != nil
+        else { return single.map { .single($0) } }
+        guard let single else { return .compound(walk) }
+        let isBetter = walk.isWholeOrder && (!walk.range.equals.isEmpty || walk.sortings.count > 1)
+        return isBetter ? .compound(walk) : .single(single)
+    }
+
     /// How a query will be carried out, and why not by an index that might serve it, in one line for people.
     package func explanation(of query: Query) throws -> String {
         var obstacles: [String] = []
         var additions: [String] = []
         var known: Set<PropertyNumber> = []
-        for property in query.filter.servingIndexes where known.insert(property.number).inserted {
-            switch try indexUse(of: property) {
+        let plan = try plan(query)
+        let order = try order(of: query, plan)
+        var used = plan.compoundIndexes.map(\.number)
+        if case .compound(let walk) = order { used.append(walk.index.number) }
+        let indexes =
+            query.filter.servingIndexes.map { SchemaIndex(of: $0) }
+            + query.servingCompoundIndexes(in: schema)
+        for index in indexes where known.insert(index.number).inserted {
+            switch try indexUse(of: index) {
             case .present: break
             case .past(let changed, let moment, let isInEntries):
+                guard !index.isCompound || used.contains(index.number) else { break }
                 additions.append(
                     "as of entry \(moment), with what \(changed) changed "
                         + "object\(changed == 1 ? "" : "s") had then, found in "
@@ -92,15 +138,29 @@ extension Snapshot {
                 let pending = try StoreMetadata.pendingIndexes(
                     projection.tables.meta, in: transaction)
                 obstacles.append(
-                    "the index of '\(property.name)' is "
-                        + (pending.contains(property.number)
+                    "the index of \(index.text) is "
+                        + (pending.contains(index.number)
                             ? "being built" : "not in the store's model any more"))
             }
         }
-        let plan = try plan(query)
-        let text =
-            try walk(inOrderOf: query, plan)?.explanation
-            ?? plan.explanation(in: schema, obstacles: obstacles)
+        let text: String
+        switch order {
+        case .single(let walk): text = walk.explanation
+        case .compound(let walk): text = walk.explanation
+        case nil:
+            text = plan.explanation(in: schema, obstacles: obstacles)
+            if isLatest, plan.cover(of: query.filter) != nil, !used.isEmpty {
+                additions.append("to count them, its records alone are read")
+            }
+        }
         return ([text] + additions).joined(separator: "; ")
     }
+}
+
+/// A walk over an index in the order of a query.
+enum IndexOrder {
+    /// Over that of one attribute.
+    case single(OrderedWalk)
+    /// Over one of several properties.
+    case compound(CompoundWalk)
 }

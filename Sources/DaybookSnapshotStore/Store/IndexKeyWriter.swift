@@ -52,6 +52,50 @@ struct IndexKeyWriter {
         return true
     }
 
+    /// Sets the key of the index record of an object for an index over several properties, from a row that has all
+    /// its fields.
+    ///
+    /// - Throws: ``DecodingFailure`` when a field does not hold a value.
+    mutating func set(
+        _ index: FoldedIndex, _ row: RowLayout, _ bytes: RawSpan, _ object: ObjectID
+    ) throws(DecodingFailure) {
+        begin(index.number)
+        for element in index.elements {
+            try append(try row.field(element.slot, in: bytes), in: bytes, of: element)
+        }
+        end(object)
+    }
+
+    /// Sets the prefix of the index records of all objects with these values of the first properties of an index.
+    mutating func set(_ index: SchemaIndex, _ values: [Value]) {
+        begin(index.number)
+        for (element, value) in zip(index.elements, values) {
+            let start = writer.bytes.count
+            value.appendOrderedKey(to: &writer)
+            if !element.isAscending { writer.complement(from: start) }
+        }
+    }
+
+    /// Begins the key of an index record, to which the fields are appended in their order.
+    mutating func begin(_ index: FoldedIndex) { begin(index.number) }
+
+    /// Appends a field to the key of an index record.
+    ///
+    /// - Throws: ``DecodingFailure`` when the field does not hold a value.
+    mutating func append(
+        _ field: EncodedField, in bytes: RawSpan, of element: FoldedIndex.Element
+    ) throws(DecodingFailure) {
+        let start = writer.bytes.count
+        try bytes.appendOrderedKey(of: field, to: &writer)
+        if !element.isAscending { writer.complement(from: start) }
+    }
+
+    /// Ends the key of an index record of an object.
+    mutating func end(_ object: ObjectID) {
+        shorten()
+        append(object)
+    }
+
     private mutating func begin(_ property: PropertyNumber) {
         writer.removeAll()
         writer.append(bigEndian: property.rawValue)

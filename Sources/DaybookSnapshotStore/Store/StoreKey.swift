@@ -103,6 +103,16 @@ enum StoreKey {
         return index(constraint) + Digest.of(writer.bytes).bytes
     }
 
+    /// The key of an index record of an object with values of all properties of an index.
+    static func index(
+        _ index: SchemaIndex, _ values: [Value], _ object: ObjectID
+    ) -> [UInt8] {
+        var writer = IndexKeyWriter()
+        writer.set(index, values)
+        writer.end(object)
+        return writer.bytes
+    }
+
     /// The key of an index record.
     static func index(
         _ property: PropertyNumber, _ value: Value, _ object: ObjectID

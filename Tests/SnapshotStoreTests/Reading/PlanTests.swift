@@ -162,11 +162,12 @@ struct PlanTests {
     static func way(
         of plan: FilterPlan, _ query: Query, _ snapshot: borrowing Snapshot
     ) throws -> String {
-        if try snapshot.walk(inOrderOf: query, plan) != nil { return "order" }
+        if try snapshot.order(of: query, plan) != nil { return "order" }
         if plan.cover(of: query.filter) != nil { return "cover" }
         return switch plan.access {
         case .objects: "objects"
         case .index: "index"
+        case .compound: "compound"
         case .referrers: "referrers"
         case .join: "join"
         case .changes: "changes"

@@ -17,7 +17,15 @@ struct RandomPeople {
     var store: Store { temporary.store }
 
     init(seed: UInt64) throws {
-        temporary = try TemporaryStore(Company.model)
+        var model = Company.model
+        for index in model.entities.indices where model.entities[index].name == "Employee" {
+            model.entities[index].indexes = [
+                ["lastName", .descending("age"), "rating"], ["department", .descending("hired")],
+                [.descending("isActive"), "badge", .descending("lastName")],
+                ["rating", "age"], [.descending("photo"), .descending("firstName")],
+            ]
+        }
+        temporary = try TemporaryStore(model)
         employee = try Company.entity("Employee", of: temporary.store.schema)
         department = try Company.entity("Department", of: temporary.store.schema)
         var random = SeededGenerator(seed: seed)

@@ -21,7 +21,7 @@ import FoundationXML
     private static let withSQLite = ["d'", "d''", "i", "i'", "n", "t", "w", "w'"]
     private static let once =
         (1...11).map { "q\($0)" }
-        + ["q16", "s", "u", "uc", "u'", "u'c", "u''", "u''c", "z", "z'"]
+        + ["q16", "q17", "s", "u", "uc", "u'", "u'c", "u''", "u''c", "z", "z'"]
         + ["c0", "g''", "q12", "q13", "q14", "q15", "o", "p", "m", "q", "q'", "q''", "x", "y"]
 
     /// Who does some work, Daybook first.

@@ -10,6 +10,8 @@ final class Worker: ManagedObject {
     @Attribute var salary: Double = 0
     @Attribute var remark: String = ""
     @Relationship(inverse: \Crew.workers) var team: Crew?
+
+    override class var indexes: [IndexDescription] { [["team", "number"]] }
 }
 
 /// A team.
@@ -25,6 +27,7 @@ final class DaybookStaff: Questioned {
 
     private let staff: Staff
     private var container: PersistentContainer?
+    private var teams: [ManagedObjectID] = []
 
     init(in folder: URL, _ staff: Staff) throws {
         self.staff = staff
@@ -50,6 +53,7 @@ final class DaybookStaff: Questioned {
                 worker.team = teams[staff.team(index)]
             }
             try context.save()
+            self.teams = teams.map(\.objectID)
         }
     }
 
@@ -133,6 +137,12 @@ final class DaybookStaff: Questioned {
         case .scanText: request.condition = Condition("remark CONTAINS 'amber'")
         case .firstInIndexOrder:
             request.order = [.ascending(\Worker.number)]
+            request.limit = 50
+        case .compoundOrder:
+            let team = try context.existingObject(with: teams[turn % teams.count])
+            request.condition = Condition(
+                "team == %@ AND number >= %@", team, staff.count / 4)
+            request.order = [.descending(\Worker.number)]
             request.limit = 50
         case .topWithoutIndex:
             request.order = [.descending(\Worker.salary)]

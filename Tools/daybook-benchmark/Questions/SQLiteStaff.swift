@@ -80,6 +80,9 @@ final class SQLiteStaff: Questioned {
         case .sum, .count: return try number(statement)
         case .members: return try members(statement, turn)
         case .groupedSum: return try groups(statement)
+        case .compoundOrder:
+            sqlite3_bind_int64(statement, 1, Int64(turn % staff.teamCount))
+            sqlite3_bind_int64(statement, 2, Int64(staff.count / 4))
         case .scanText, .firstInIndexOrder, .topWithoutIndex, .offset: break
         }
         return try workers(statement).reduce(0) { $0 + $1.age + $1.name.utf8.count }
@@ -140,6 +143,8 @@ final class SQLiteStaff: Questioned {
         case .scan: all + "WHERE age = ? AND salary >= ?"
         case .scanText: all + "WHERE instr(remark, 'amber')"
         case .firstInIndexOrder: all + "ORDER BY number LIMIT 50"
+        case .compoundOrder:
+            all + "WHERE team = ? AND number >= ? ORDER BY number DESC LIMIT 50"
         case .topWithoutIndex: all + "ORDER BY salary DESC, id LIMIT 50"
         case .throughToOne: all + "JOIN team t ON t.id = w.team WHERE t.city = ?"
         case .offset: all + "ORDER BY id LIMIT 50 OFFSET \(staff.count / 2)"
@@ -190,5 +195,6 @@ final class SQLiteStaff: Questioned {
         CREATE INDEX worker_badge ON worker (badge);
         CREATE INDEX worker_number ON worker (number);
         CREATE INDEX worker_team ON worker (team);
+        CREATE INDEX worker_team_number ON worker (team, number);
         """
 }
