@@ -104,9 +104,17 @@ struct EntryReading: Sendable {
     init(
         of store: PersistentStore, after place: JournalPlace, _ filter: EntryFilter
     ) throws {
+        let model = try store.graphModel()
+        self.init(of: store, after: place, try filter.resolved(in: store, model), model)
+    }
+
+    init(
+        of store: PersistentStore, after place: JournalPlace, _ filter: ResolvedEntryFilter,
+        _ model: GraphModel
+    ) {
         self.store = store
-        model = try store.graphModel()
-        self.filter = try filter.resolved(in: store, model)
+        self.model = model
+        self.filter = filter
         pages = JournalPages(of: store.store, after: place)
     }
 

@@ -7,7 +7,8 @@ extension Store {
     ///
     /// The tables come out byte for byte as they were, unless they were damaged, or an index was being
     /// built, which is complete afterwards. Readers see the
-    /// old ones until the rebuild is done.
+    /// old ones until the rebuild is done. What programs have folded out of the journal stays as it is:
+    /// it cannot be folded again without them.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` at the first entry that cannot be
     ///   trusted. The store is unchanged then.

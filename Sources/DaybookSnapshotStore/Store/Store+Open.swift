@@ -308,8 +308,8 @@ extension StoreOptions {
             tables: StoreLayout.tableNames, create: create, readOnly: isReadOnly,
             durability: durability == .durable ? .durable : .relaxed, mapSize: initialMapSize,
             patience: waiting.patience)
-        options.tablesIfThere = [ChunkTable.name]
-        options.checkedTables = Set(StoreLayout.projectionNames)
+        options.tablesIfThere = StoreLayout.laterNames
+        options.checkedTables = StoreLayout.checkedNames
         options.isUntrusted = isUntrusted
         options.checking = checking
         return options

@@ -41,8 +41,9 @@ extension Store {
     ///
     /// - Complexity: O(*n*) page reads, *n* the number of objects.
     package func statistics() throws -> StoreStatistics {
-        // Its size is known once the table is open.
+        // Their size is known once the tables are open.
         _ = try chunkTable()
+        _ = try stateTable()
         let environment = try openEnvironment()
         let file = try wrapping { try environment.statistics }
         return try reading { transaction in

@@ -72,6 +72,7 @@ public struct StoreError: Error, Sendable {
             case noSuchStore, noSuchConfiguration, assignment, crossStoreRelationship, coordinator
             case tagName, noSuchTag, replaced, pendingChanges, unreadableValue, modelSuperseded
             case cancelled, noSuchData, conditionFailed, attribution, information, law
+            case projectionName, projectionSuperseded, foldFailed
         }
 
         private let wrapped: Wrapped
@@ -171,6 +172,12 @@ public struct StoreError: Error, Sendable {
         public static let unreadableValue = Code(.unreadableValue)
         /// The store does not have the bytes of large data.
         public static let noSuchData = Code(.noSuchData)
+        /// A projection cannot have that name.
+        public static let projectionName = Code(.projectionName)
+        /// A newer version of a projection has taken over in the store.
+        public static let projectionSuperseded = Code(.projectionSuperseded)
+        /// The fold of a projection failed; the cause is what it threw.
+        public static let foldFailed = Code(.foldFailed)
         /// The operating system failed to read or write.
         public static let inputOutput = Code(.inputOutput)
     }

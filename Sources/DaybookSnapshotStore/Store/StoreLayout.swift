@@ -20,11 +20,12 @@ internal import DaybookLMDB
 //
 // Beside the tables stands `head`: see `Journal`.
 //
-// The table `chunks` of large data is made when it is needed first: see `ChunkTable`.
+// Two tables are made when they are needed first: `chunks` of large data, see `ChunkTable`, and `states`
+// of what programs fold out of the journal, see `StateTable`.
 //
-// Everything but `journal`, `meta` and `chunks` is the projection: it follows from the journal
-// alone, byte for byte. Each of its records ends with a check of four bytes, which `DaybookLMDB`
-// adds and looks at: see `RecordCheck`.
+// Everything but `journal`, `meta`, `chunks` and `states` is the projection: it follows from the
+// journal alone, byte for byte. Each of its records, and of `states`, ends with a check of four
+// bytes, which `DaybookLMDB` adds and looks at: see `RecordCheck`.
 
 /// Names and limits of the file format.
 enum StoreLayout {
@@ -39,6 +40,12 @@ enum StoreLayout {
         "index", "members", "membersPast", "models", "referrers", "referrersPast", "rows", "times",
         "versions",
     ]
+
+    /// The tables that are made when they are needed first.
+    static let laterNames = [ChunkTable.name, StateTable.name]
+
+    /// The tables whose records carry a check.
+    static let checkedNames = Set(projectionNames + [StateTable.name])
 
     /// All tables of a new store.
     static let tableNames = Journal.tableNames + projectionNames + [metaName]

@@ -12,7 +12,7 @@ extension Store {
     /// of the journal; then an account of what folding the journal gives, against every record of
     /// the projection. Where it does not come out even, the journal is folded into a scratch store
     /// in the system's temporary folder, and every record is compared byte for byte. References,
-    /// derived values and large data come last.
+    /// derived values, large data and what programs have folded out of the journal come last.
     ///
     /// - Parameters:
     ///   - path: The file.
@@ -60,15 +60,17 @@ extension Store {
         _ report: VerifyReport, _ checkpoint: Checkpoint?, _ progress: (String, Double) -> Void
     ) throws -> VerifyReport {
         while true {
-            var verification = Verification(self, report, try chunkTable(), checkpoint)
+            var verification = Verification(
+                self, report, try chunkTable(), try stateTable(), checkpoint)
             progress("journal", 0)
             // One transaction for all checks: what others save meanwhile is not seen.
             try reading { try verification.run(in: $0, progress) }
-            // The first large data may have been saved between the look for their table and the
-            // beginning of the transaction.
-            guard verification.lacksChunks, try chunkTable() != nil else {
-                return verification.report
-            }
+            // The first large data, or the first state, may have been saved between the look for their
+            // tables and the beginning of the transaction.
+            let isOvertaken =
+                try verification.lacksChunks && chunkTable() != nil
+                || verification.lacksStates && stateTable() != nil
+            guard isOvertaken else { return verification.report }
         }
     }
 

@@ -9,17 +9,23 @@ struct Verification {
     private var pending = PendingIndexes()
     private(set) var report: VerifyReport
     private var data: DataCheck
+    private var states: StateCheck
 
     private var parts: StoreParts { store.parts }
 
     /// Whether there are references to large data and no table to look for them in.
     var lacksChunks: Bool { data.lacksTable }
 
+    /// Whether there are states of projections and no table to look for them in.
+    var lacksStates: Bool { states.lacksTable }
+
     init(
-        _ store: Store, _ report: VerifyReport, _ chunks: ChunkTable?, _ checkpoint: Checkpoint?
+        _ store: Store, _ report: VerifyReport, _ chunks: ChunkTable?, _ states: Table?,
+        _ checkpoint: Checkpoint?
     ) {
         self.store = store
         data = DataCheck(chunks, store.schema)
+        self.states = StateCheck(states, store.parts)
         self.report = report
         self.checkpoint = checkpoint
     }
@@ -36,6 +42,8 @@ struct Verification {
         if report.findings.isEmpty { try checkDerived(in: transaction) }
         try data.run(in: transaction) { progress("data", $0) }
         report.findings += data.findings
+        try states.run(in: transaction) { progress("states", $0) }
+        report.findings += states.findings
         // A damaged journal is not compared with a checkpoint.
         if let checkpoint, report.findings.isEmpty {
             report.flaw = try store.flaw(of: checkpoint, in: transaction)

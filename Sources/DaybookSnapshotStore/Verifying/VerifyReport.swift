@@ -18,6 +18,8 @@ package struct VerifyFinding: Sendable, Hashable, CustomStringConvertible {
         case derived
         /// The chunks of large data.
         case data
+        /// What a program has folded out of the journal.
+        case state
     }
 
     /// Where it was found.

@@ -10,6 +10,7 @@ enum CommandList {
         ShowCommand(),
         TailCommand(),
         CursorsCommand(),
+        ProjectionsCommand(),
         FetchCommand(),
         SearchCommand(),
         HistoryCommand(),
