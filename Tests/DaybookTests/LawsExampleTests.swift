@@ -27,7 +27,6 @@ import Testing
         @Attribute var salary: Decimal = 0
         @Attribute var hasLeft: Bool = false
 
-        // example
         override class var laws: [Law] {
             [
                 Law(
@@ -35,7 +34,6 @@ import Testing
                 Law("Who has left stays away", "ONCE hasLeft == TRUE ALWAYS"),
             ]
         }
-        // end of example
     }
 
     @MainActor @Test func `saves are held to laws as the page says`() throws {
@@ -87,11 +85,9 @@ import Testing
         let ada = Employee(context: context)
         ada.hasLeft = true
         try context.save()
-        // example
-        let law = Law("Names stay", \Employee.name, never: .changed)
         let store = container.persistentStoreCoordinator.persistentStores[0]
+        let law = Law("Names stay", \Employee.name, never: .changed)
         for breach in try store.breaches(of: law, by: Employee.self) { print(breach) }
-        // end of example
         ada.hasLeft = false
         #expect(throws: StoreError.self) { try context.save(note: "Back") }
     }

@@ -6,7 +6,8 @@ public import Foundation
 /// ```swift
 /// override class var laws: [Law] {
 ///     [
-///         Law("Salaries fall with a note", \Employee.salary, never: .decreased, unless: .note),
+///         Law(
+///             "Salaries fall with a note", \Employee.salary, never: .decreased, unless: .note),
 ///         Law("Who has left stays away", "ONCE hasLeft == TRUE ALWAYS"),
 ///     ]
 /// }
