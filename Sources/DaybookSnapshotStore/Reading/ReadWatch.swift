@@ -119,6 +119,10 @@ extension Snapshot {
     /// About how many objects a query looks at.
     package func expectedCount(of query: Query) throws -> Int {
         let plan = try plan(query)
-        return try walk(inOrderOf: query, plan)?.window ?? plan.count
+        return switch try order(of: query, plan) {
+        case .single(let walk): walk.window
+        case .compound(let walk): walk.window
+        case nil: plan.count
+        }
     }
 }

@@ -52,7 +52,7 @@ import Testing
         arguments: [
             [2, 16, 0, 0], [2, 16, 0, 1, 3], [2, 16, 0, 2, 1, 0], [2, 16, 0, 2, 0, 0],
             [2, 16, 0, 1, 2],
-            [2, 64, 0, 1, 0],
+            [2, 128, 0, 1, 0],
         ] as [[UInt8]])
     func `only the canonical bytes are read`(bytes: [UInt8]) {
         #expect(throws: DecodingFailure.self) { try ManagedObjectModel(canonicalBytes: bytes) }
