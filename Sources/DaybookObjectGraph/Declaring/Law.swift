@@ -28,7 +28,7 @@ public struct Law {
     /// A law as a rule.
     ///
     /// - Parameters:
-    ///   - name: What people call it; no other law of the model has the name.
+    ///   - name: What people call it; no other law of the class, or of one above it, has the name.
     ///   - rule: The rule, as ``LawDescription`` tells.
     public init(_ name: String, _ rule: String) {
         self.name = name
@@ -38,7 +38,7 @@ public struct Law {
     /// A law about one property.
     ///
     /// - Parameters:
-    ///   - name: What people call it; no other law of the model has the name.
+    ///   - name: What people call it; no other law of the class, or of one above it, has the name.
     ///   - property: An attribute, or a to-one relationship that the object itself keeps.
     ///   - change: What never happens to it.
     ///   - amount: Only by more than that; of numbers.

@@ -180,8 +180,10 @@ struct ModelBuilder {
 
     /// The laws of a class without those it only inherits.
     private func ownLaws(of type: ManagedObject.Type) -> [Law] {
-        let inherited = Set(superentity(of: type)?.laws.map(\.name) ?? [])
-        return type.laws.filter { !inherited.contains($0.name) }
+        guard let prototype = prototypes[type.entityName] else { return type.laws }
+        let above = superentity(of: type)?.laws ?? []
+        let inherited = Set(above.map { $0.description(on: prototype) })
+        return type.laws.filter { !inherited.contains($0.description(on: prototype)) }
     }
 
     private func lawProblems(of type: ManagedObject.Type) -> [String] {

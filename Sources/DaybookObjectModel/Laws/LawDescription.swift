@@ -27,7 +27,7 @@
 /// to-one relationship that the object itself keeps, and its conditions look at such values of the same object only.
 /// What inserts an object changes nothing.
 public struct LawDescription: Sendable, Hashable {
-    /// The name, for people: what an error calls the law. No other law of the model has it.
+    /// The name, for people: what an error calls the law. No other law of the entity, or of one above it, has it.
     public var name: String
     /// The rule, as in the table above.
     public var rule: String

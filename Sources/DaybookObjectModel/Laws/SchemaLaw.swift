@@ -21,8 +21,21 @@ package struct SchemaLaw: Sendable {
     /// What permits it: all of any of these; none for nothing.
     let excuses: [[LawExcuse]]
 
-    /// Whether both forbid and permit the same, in whatever words.
-    func means(_ other: SchemaLaw) -> Bool { rule == other.rule && excuses == other.excuses }
+    /// Whether both forbid and permit the same, in whatever words and order of what permits it.
+    func means(_ other: SchemaLaw) -> Bool {
+        rule == other.rule && permissions == other.permissions
+    }
+
+    private var permissions: Set<Set<LawExcuse>> {
+        Set(
+            excuses.map { together in
+                Set(
+                    together.map { excuse in
+                        guard case .authorIn(let names) = excuse else { return excuse }
+                        return .authorIn(Set(names).sorted())
+                    })
+            })
+    }
 
     /// Whether an entry says what permits it.
     package func isExcused(author: String?, note: String?, info: [String: String]) -> Bool {
@@ -46,7 +59,7 @@ package struct SchemaLaw: Sendable {
         switch (rule, change.kind) {
         case (.change(let question, let amount, let start, let end), .update(let edits, _)):
             guard let edit = edits.first(where: { $0.property == question.property.number }),
-                question.isMet(from: edit.old, to: edit.new),
+                question.isMet(from: edit.old, to: edit.new) || edit.isOfNoNumber,
                 amount.map({ edit.differs(byMoreThan: $0, question.direction) }) ?? true,
                 let property = entity.property(edit.property)
             else { return nil }
@@ -81,6 +94,15 @@ package struct SchemaLaw: Sendable {
 }
 
 extension Edit {
+    /// Whether it leads from a number to "not a number" or back, which is no direction: else a value could go down in
+    /// two such steps.
+    fileprivate var isOfNoNumber: Bool {
+        guard !old.isNull, !new.isNull, old != new else { return false }
+        return [old, new].contains {
+            if case .double(let number) = $0 { number.isNaN } else { false }
+        }
+    }
+
     /// Whether a number has moved by more than an amount. What cannot be told in its kind of numbers is more.
     fileprivate func differs(
         byMoreThan amount: Value, _ direction: FilterChange.Direction
@@ -173,8 +195,20 @@ extension ManagedObjectModel {
     /// The mistakes in laws, of a model whose entities have none.
     var lawProblems: [String] {
         guard entities.contains(where: { !$0.laws.isEmpty }) else { return [] }
-        var (problems, names): ([String], Set<String>) = ([], [])
+        var problems: [String] = []
+        let superentities = Dictionary(
+            entities.map { ($0.name, $0.superentityName) }, uniquingKeysWith: { first, _ in first })
+        let namesByEntity = Dictionary(
+            entities.map { ($0.name, Set($0.laws.map(\.name))) }, uniquingKeysWith: { $0.union($1) }
+        )
         for entity in entities {
+            // The objects of an entity are under the laws of those above it as well.
+            var names: Set<String> = []
+            var above = entity.superentityName
+            while let name = above {
+                names.formUnion(namesByEntity[name] ?? [])
+                above = superentities[name] ?? nil
+            }
             for law in entity.laws {
                 if let objection = law.objectionToName {
                     problems.append("A law of '\(entity.name)' \(objection).")
@@ -185,7 +219,9 @@ extension ManagedObjectModel {
                             + "\(LawDescription.bytesMaximum) bytes.")
                 }
                 if !names.insert(law.name).inserted {
-                    problems.append("There are two laws \(ReadableText.quoted(law.name)).")
+                    problems.append(
+                        "'\(entity.name)' has two laws \(ReadableText.quoted(law.name)), of its own or from above it."
+                    )
                 }
             }
         }

@@ -145,7 +145,7 @@ final class Commit: Sendable {
         return Commit(
             try ValidatedSave(request, schema: inForce.parts.projection.schema), models: models,
             parts: inForce.parts, clock: clock, verifies: verifies, takesNumbers: takesNumbers,
-            numbersTaken: numbersTaken, chunks: chunks)
+            numbersTaken: numbersTaken, chunks: chunks, repeating: repeated)
     }
 
     private func save(

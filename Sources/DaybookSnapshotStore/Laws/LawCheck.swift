@@ -56,7 +56,8 @@ struct LawCheck {
     ///   - sequence: The entry after which its object is as it was before the change.
     ///   - transaction: The state to read.
     /// - Returns: The breaches, none where the entry says what permits them.
-    /// - Throws: ``StoreError`` when a row cannot be read.
+    /// - Throws: ``StoreError`` when a row cannot be read; with ``StoreError/Code/law`` and no breach when a pattern of a
+    ///   law takes too long to be matched.
     func breaches(
         of change: Change, _ header: EntryHeader, before sequence: SequenceNumber,
         in transaction: borrowing some Reading & ~Copyable
@@ -66,18 +67,21 @@ struct LawCheck {
         guard !own.isEmpty else { return [] }
         var row: [Value]?
         var found: [LawBreach] = []
-        for law in own {
-            let breach = try LawBreach(of: law, by: change, in: projection.schema) {
-                if row == nil {
-                    row = try projection.row(of: change.object, at: sequence, in: transaction)?
-                        .values
+        for law in own
+        where !law.isExcused(author: header.author, note: header.note, info: header.info) {
+            do {
+                let breach = try LawBreach(of: law, by: change, in: projection.schema) {
+                    if row == nil {
+                        row = try projection.row(of: change.object, at: sequence, in: transaction)?
+                            .values
+                    }
+                    return row
                 }
-                return row
+                if let breach { found.append(breach) }
+            } catch let error as QueryError {
+                throw StoreError.lawUntold(
+                    law, by: projection.schema.name(of: change.object), error)
             }
-            guard let breach,
-                !law.isExcused(author: header.author, note: header.note, info: header.info)
-            else { continue }
-            found.append(breach)
         }
         return found
     }
@@ -86,6 +90,15 @@ struct LawCheck {
 extension StoreError {
     /// So many breaches are told in words.
     private static let breachesToldMaximum = 20
+
+    fileprivate static func lawUntold(
+        _ law: SchemaLaw, by object: String, _ error: QueryError
+    ) -> StoreError {
+        StoreError(
+            .law,
+            "It cannot be told whether \(object) keeps the law \(ReadableText.quoted(law.name)), so it is refused. "
+                + error.description)
+    }
 
     fileprivate static func lawBroken(_ breaches: [LawBreach]) -> StoreError {
         let count = breaches.count

@@ -98,7 +98,7 @@ import Testing
 
         /// Begins a state beside the present one, as a rebuild does that ends there.
         private func restart() throws {
-            try followed.store.store.beginState(of: "accounts", version: version, .string)
+            _ = try followed.store.store.beginState(of: "accounts", version: version, .string)
         }
 
         /// Whatever is read now is what the fold makes of the entries up to there.

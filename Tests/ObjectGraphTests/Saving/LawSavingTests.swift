@@ -64,6 +64,42 @@ import Testing
         return error
     }
 
+    /// No entity of a model, so that its law is one of each of its subclasses.
+    class Kept: ManagedObject {
+        override class var laws: [Law] { [Law("Kept", "NEVER DELETED")] }
+    }
+    final class Letter: Kept {
+        @Attribute var text: String = ""
+    }
+    final class Parcel: Kept {
+        @Attribute var weight: Double = 0
+    }
+
+    final class Stricter: Account {
+        override class var laws: [Law] {
+            super.laws + [
+                Law("No great loss", \Account.balance, never: .decreased, byMoreThan: 10)
+            ]
+        }
+    }
+
+    @Test func `classes of a model may have a law from the same class outside of it`() throws {
+        let model = try PersistentStoreCoordinator(classes: [Letter.self, Parcel.self])
+            .managedObjectModel
+
+        for name in ["Letter", "Parcel"] {
+            #expect(model.entitiesByName[name]?.laws == [LawDescription("Kept", "NEVER DELETED")])
+        }
+    }
+
+    @Test func `a law of a subclass by the name of an inherited one is a mistake and not lost`() {
+        let error = #expect(throws: ModelError.self) {
+            try PersistentStoreCoordinator(classes: [Account.self, Stricter.self])
+        }
+
+        #expect(error?.description.contains("'Stricter' has two laws \"No great loss\"") == true)
+    }
+
     @Test func `classes declare laws, each once, and by the names of properties`() throws {
         let model = container.persistentStoreCoordinator.managedObjectModel
 

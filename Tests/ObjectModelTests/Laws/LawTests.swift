@@ -98,7 +98,18 @@ import Testing
         long.entities[0].laws[0].name = String(repeating: "x", count: 4097)
         long.entities[0].laws[0].rule = String(repeating: "x", count: 4097)
 
-        #expect(throws: ModelError(["There are two laws \"law 0\"."])) { try twice.validate() }
+        var inherited = Self.model("NEVER DELETED")
+        inherited.entities[1].laws = inherited.entities[0].laws
+        var apart = Self.model("NEVER DELETED")
+        apart.entities.append(
+            EntityDescription(name: "Place", laws: [LawDescription("law 0", "NEVER DELETED")]))
+
+        func twoLaws(_ name: String) -> ModelError {
+            ModelError(["'\(name)' has two laws \"law 0\", of its own or from above it."])
+        }
+        #expect(throws: twoLaws("Person")) { try twice.validate() }
+        #expect(throws: twoLaws("Clerk")) { try inherited.validate() }
+        #expect(throws: Never.self) { try apart.validate() }
         #expect(throws: ModelError(["A law of 'Person' has no name."])) { try nameless.validate() }
         #expect(throws: ModelError.self) { try strange.validate() }
         let error = #expect(throws: ModelError.self) { try long.validate() }

@@ -56,6 +56,49 @@ import Testing
         return try #require(error)
     }
 
+    @Test func `no number goes down by way of not a number`() throws {
+        var gauge = entity("Gauge", [attribute("rate", .double)])
+        gauge.laws = [LawDescription("Rates rise", "rate NEVER DECREASED")]
+        let store = try Evolving(gauge).store
+        let one = try store.add("Gauge", ["rate": .double(5)])
+        func edit(to number: Double) throws -> SaveRequest {
+            let old = try store.value("rate", of: one)
+            return SaveRequest(
+                changes: [store.update(one, "rate", from: old, to: .double(number))])
+        }
+
+        _ = try expectRefusal(store, edit(to: .nan))
+        _ = try expectRefusal(store, edit(to: 4))
+        try store.commit(edit(to: 6))
+
+        let free = try store.add("Gauge", ["rate": .double(.nan)])
+        let away = store.update(free, "rate", from: .double(.nan), to: .double(1))
+        _ = try expectRefusal(store, SaveRequest(changes: [away]))
+    }
+
+    @Test func `a law whose pattern takes too long refuses the save, and says which law it is`()
+        throws
+    {
+        let rule = "salary NEVER CHANGED WHERE name MATCHES '(a+)+b(?<=c)'"
+        let store = try Evolving(Self.staff(LawDescription("Names", rule))).store
+        let long = try store.add(
+            "Person",
+            [
+                "name": .string(String(repeating: "a", count: 60)), "salary": .decimal(1),
+                "state": .string("new"),
+            ])
+
+        let error = try expectRefusal(
+            store, SaveRequest(changes: [try fall(store, long, to: 2)]))
+
+        #expect(error.message.contains("whether Person/1 keeps the law \"Names\""))
+        #expect(error.breaches == [])
+        #expect(throws: StoreError.self) {
+            try store.commit(
+                SaveRequest(changes: [try fall(store, long, to: 3)]))
+        }
+    }
+
     @Test func `a save that breaks a law names law, object, values and remedy, and saves nothing`()
         throws
     {
