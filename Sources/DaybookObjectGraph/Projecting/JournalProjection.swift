@@ -24,7 +24,11 @@ import Foundation
 ///
 /// The fold must come to the same whenever it is given the same entries: it may depend on the entry and the state,
 /// and on nothing else, and it may not use the store. While it works on a page no other thread can enlarge the
-/// memory map of the file, so it computes and does not wait.
+/// memory map of the file, so it computes and does not wait. What it has set it sees as it has set it until the page
+/// ends, and from then on as `Codable` gives it back.
+///
+/// - Precondition: A fold writes nothing to the store: it neither saves nor makes objects in a context, sets cursors or
+///   moves projections. Doing so stops the program.
 ///
 /// A fold with a higher version builds a new state beside the one of before, which is read until the new one has
 /// come as far, and is then replaced in one write. Any thread may use a projection.
@@ -59,7 +63,8 @@ public struct JournalProjection<Key: ProjectionKey, Value: Codable & Sendable>: 
 
     /// Folds all entries that have not been folded yet.
     ///
-    /// It goes on from page to page until there are none, so that each page that is done stays done.
+    /// It goes on from page to page up to the last entry that there was at the begin, so that each page that is done
+    /// stays done.
     ///
     /// - Returns: The entry behind which the state stands that is read now.
     /// - Throws: ``StoreError`` with code `foldFailed`, and the fold's own error as its cause, when the fold throws;
@@ -68,7 +73,8 @@ public struct JournalProjection<Key: ProjectionKey, Value: Codable & Sendable>: 
     ///   `inputOutput`, or `corrupt` when an entry cannot be trusted. The state and its place are then as they were
     ///   before the page.
     /// - Complexity: O(*b* + *k* log *n*) page reads and writes, *b* the pages of the entries, *k* the number of keys
-    ///   that are used; one durable write for each 256 KiB of entries.
+    ///   that are used; one durable write for each 256 KiB of entries, or each 50 ms of folding. While it follows the
+    ///   journal, ``updates()`` makes one for each save.
     @discardableResult
     public func catchUp() throws(StoreError) -> SequenceNumber {
         try run(rebuilding: false)
@@ -77,24 +83,29 @@ public struct JournalProjection<Key: ProjectionKey, Value: Codable & Sendable>: 
     /// Folds the whole journal again into a new state beside the present one, which is read until the new one takes
     /// its place in one write.
     ///
-    /// If the program ends in between, ``catchUp()`` goes on with it.
+    /// If the program ends in between, ``catchUp()`` goes on with it, once the state that is read has come as far as the
+    /// journal. Calling this again begins anew.
     ///
     /// - Returns: The entry behind which the state stands then.
-    /// - Throws: As ``catchUp()``.
+    /// - Throws: As ``catchUp()``; also with `projectionSuperseded` when a newer version began its own state meanwhile.
     /// - Complexity: As ``catchUp()`` for all entries; the state of before is removed in writes of a bounded size.
     @discardableResult
     public func rebuild() throws(StoreError) -> SequenceNumber {
-        try store.store.refusing {
+        let begun = try store.store.refusing {
             try store.whileNotMoving {
                 try store.store.beginState(of: name, version: version, Key.projectionKeyForm)
             }
         }
-        return try run(rebuilding: true)
+        let reached = try run(rebuilding: true)
+        if let begun {
+            try store.store.refusing { try store.store.checkReplaced(by: begun, name, version) }
+        }
+        return reached
     }
 
     private func run(rebuilding: Bool) throws(StoreError) -> SequenceNumber {
         var work = ProjectionWork(self, rebuilding: rebuilding)
-        while try work.step() != .done {}
+        while try work.step() == .went {}
         return try position()
     }
 
@@ -103,9 +114,12 @@ public struct JournalProjection<Key: ProjectionKey, Value: Codable & Sendable>: 
     /// - Throws: ``StoreError`` when the store cannot be read.
     /// - Complexity: O(log *n*) page reads.
     public func position() throws(StoreError) -> SequenceNumber {
-        try store.store.refusing {
-            try store.store.readState(of: name) { $0.generation?.place.sequence ?? .zero }
-        }
+        try generation()?.place.sequence ?? .zero
+    }
+
+    /// The state that is read now; nil when there is none yet.
+    func generation() throws(StoreError) -> StateGeneration? {
+        try store.store.refusing { try store.store.readState(of: name) { $0.generation } }
     }
 
     // MARK: - Reading
@@ -116,10 +130,13 @@ public struct JournalProjection<Key: ProjectionKey, Value: Codable & Sendable>: 
     /// since; ``catchUp()`` does.
     ///
     /// - Parameter body: Takes the state, which is valid only inside, and the entry behind which it stands: zero
-    ///   when nothing has been folded. It may not save to the store, and should be short, because the file cannot
-    ///   reuse pages meanwhile.
+    ///   when nothing has been folded. It should be short, because the file cannot reuse pages meanwhile, and must not
+    ///   wait for another thread that uses the store.
+    /// - Precondition: `body` writes nothing to the store: it neither saves nor makes objects in a context, which may
+    ///   take numbers from the store, nor sets cursors or moves projections. Doing so stops the program.
     /// - Returns: What `body` returns.
-    /// - Throws: ``StoreError`` when the store cannot be read; what `body` throws.
+    /// - Throws: ``StoreError`` when the store cannot be read; with code `unreadableValue` when the keys are of another
+    ///   form; what `body` throws.
     /// - Complexity: O(log *n*) page reads, apart from those of `body`.
     public func read<Result>(
         _ body: (borrowing ProjectionSnapshot<Key, Value>, SequenceNumber) throws -> Result
@@ -170,12 +187,9 @@ public struct JournalProjection<Key: ProjectionKey, Value: Codable & Sendable>: 
             for (index, entry) in entries.enumerated() {
                 do {
                     try fold(entry, &state)
-                } catch let error as StoreError
-                    where [.corrupt, .unreadableValue].contains(error.code)
-                {
-                    // Not the fold has failed, but what it has read of the state.
-                    throw error
                 } catch {
+                    // Where the state cannot be read, not the fold has failed, whatever it made of that.
+                    if let failure = state.failure { throw failure }
                     throw StoreError.foldFailed(name, entry.sequence, error)
                 }
                 if let failure = state.failure { throw failure }
@@ -196,6 +210,8 @@ struct ProjectionWork<Key: ProjectionKey, Value: Codable & Sendable>: Sendable {
     enum Step: Equatable {
         /// Nothing is left to do.
         case done
+        /// Nothing is left of what there was to do when the work began, or was last done; more has been saved since.
+        case reached
         /// Something was folded or removed, or another program was faster.
         case went
     }
@@ -205,6 +221,9 @@ struct ProjectionWork<Key: ProjectionKey, Value: Codable & Sendable>: Sendable {
     private let isRebuilding: Bool
     /// The entries after the place where the last page has ended.
     private var reading: EntryReading?
+    /// The last entry when the work began. Without such an end, what others save meanwhile would keep a state that is
+    /// being built, and the removal of the one before it, from their turn.
+    private var target: SequenceNumber?
 
     init(_ projection: JournalProjection<Key, Value>, rebuilding: Bool) {
         self.projection = projection
@@ -214,15 +233,20 @@ struct ProjectionWork<Key: ProjectionKey, Value: Codable & Sendable>: Sendable {
     /// Folds one page, or removes some of what has been replaced.
     mutating func step() throws(StoreError) -> Step {
         let store = projection.store
-        var reading = reading
-        defer { self.reading = reading }
+        var (reading, target) = (reading, target)
+        defer { (self.reading, self.target) = (reading, target) }
         return try store.store.refusing {
+            try store.store.checkIsInPlace()
             let task = try store.store.foldTask(
                 of: projection.name, version: projection.version, Key.projectionKeyForm,
-                rebuilds: isRebuilding)
+                rebuilds: isRebuilding, through: target)
+            target = task.target
             guard !task.isDone else {
-                return try store.whileNotMoving { try store.store.removeSomeDiscardedStates() }
-                    ? .went : .done
+                if try store.whileNotMoving({ try store.store.removeSomeDiscardedStates() }) {
+                    return .went
+                }
+                target = nil
+                return task.head > task.target ? .reached : .done
             }
             if reading?.reached != task.place {
                 reading = projection.entries(after: task.place)

@@ -22,7 +22,7 @@ public struct ProjectionState<Key: ProjectionKey, Value: Codable & Sendable>: ~C
     /// What has been read or set, by the bytes of the keys.
     private var known: [[UInt8]: Slot] = [:]
     /// The first thing that went wrong.
-    private(set) var failure: (any Error)?
+    fileprivate(set) var failure: (any Error)?
 
     init(_ reader: consuming StateReader, _ coding: StateCoding<Key, Value>) {
         self.reader = reader
@@ -83,14 +83,19 @@ public struct ProjectionState<Key: ProjectionKey, Value: Codable & Sendable>: ~C
     /// - Throws: ``StoreError`` with code `unreadableValue` or `corrupt`; with `foldFailed` for what cannot be a key.
     /// - Complexity: O(log *n* + *k* + *c* log *c*) page reads, *k* the number of keys, *c* that of the keys that the
     ///   fold has used since the last page.
-    public func records(
+    public mutating func records(
         from lower: Key? = nil, to upper: Key? = nil
     ) throws(StoreError) -> [(key: Key, value: Value)] {
-        try coding.store.store.refusing {
-            let range = StateRange(
-                from: try lower.map { try coding.bytes(of: $0) },
-                to: try upper.map { try coding.bytes(of: $0) })
-            return try records(in: range)
+        do throws(StoreError) {
+            return try coding.store.store.refusing {
+                let range = StateRange(
+                    from: try lower.map { try coding.bytes(of: $0) },
+                    to: try upper.map { try coding.bytes(of: $0) })
+                return try records(in: range)
+            }
+        } catch {
+            failure = failure ?? error
+            throw error
         }
     }
 
@@ -144,11 +149,18 @@ extension ProjectionState where Key == String {
     ///
     /// - Parameter prefix: The text.
     /// - Returns: The keys with their values, all in memory.
-    /// - Throws: ``StoreError`` with code `unreadableValue` or `corrupt`.
+    /// - Throws: As ``records(from:to:)``.
     /// - Complexity: As for ``records(from:to:)``.
-    public func records(prefix: String) throws(StoreError) -> [(key: String, value: Value)] {
-        try coding.store.store.refusing {
-            try records(in: StateRange(prefix: try coding.bytes(of: prefix)))
+    public mutating func records(
+        prefix: String
+    ) throws(StoreError) -> [(key: String, value: Value)] {
+        do throws(StoreError) {
+            return try coding.store.store.refusing {
+                try records(in: StateRange(prefix: try coding.bytes(of: prefix)))
+            }
+        } catch {
+            failure = failure ?? error
+            throw error
         }
     }
 }

@@ -17,7 +17,8 @@ extension JournalProjection {
 /// The entries behind which the state of a projection stands, one after the other, while it is kept up to date.
 ///
 /// The loop does the folding: while it works on something else nothing is folded, and then everything at once. It
-/// ends when its task is cancelled. The sequence may be iterated more than once.
+/// ends when its task is cancelled. The sequence may be iterated more than once. An entry comes again when a state that
+/// was built anew has taken the place of the one before; a state of an older version is not told.
 public struct ProjectionUpdates<Key: ProjectionKey, Value: Codable & Sendable>: AsyncSequence,
     Sendable
 {
@@ -39,7 +40,7 @@ public struct ProjectionUpdates<Key: ProjectionKey, Value: Codable & Sendable>: 
     public struct Iterator: AsyncIteratorProtocol {
         private let projection: JournalProjection<Key, Value>
         private var work: ProjectionWork<Key, Value>
-        private var told: SequenceNumber?
+        private var told: (state: UInt32, entry: SequenceNumber)?
         private var isEnded = false
         /// Told when there may be more.
         private let mailbox = ResultsMailbox<Bool> { _, _ in true }
@@ -67,11 +68,7 @@ public struct ProjectionUpdates<Key: ProjectionKey, Value: Codable & Sendable>: 
                 _ = mailbox.takeWaiting()
                 do throws(StoreError) {
                     let step = try work.step()
-                    let position = try projection.position()
-                    if position != told {
-                        told = position
-                        return position
-                    }
+                    if let position = try untold() { return position }
                     if step == .done, await mailbox.next() == nil { break }
                 } catch {
                     end()
@@ -81,6 +78,16 @@ public struct ProjectionUpdates<Key: ProjectionKey, Value: Codable & Sendable>: 
             }
             end()
             return nil
+        }
+
+        /// Behind which entry the state stands, unless that has been told.
+        private mutating func untold() throws(StoreError) -> SequenceNumber? {
+            let state = try projection.generation()
+            guard (state?.version ?? projection.version) == projection.version else { return nil }
+            let now = (state: state?.number ?? 0, entry: state?.place.sequence ?? .zero)
+            if let told, told == now { return nil }
+            told = now
+            return now.entry
         }
 
         private mutating func begin() {

@@ -141,6 +141,12 @@ extension ProjectionList {
             projections.append(
                 KeptProjection(name: name, current: current, successor: successor))
         }
+        let numbers =
+            discarded
+            + projections.flatMap { [$0.current.number, $0.successor?.number] }.compactMap(\.self)
+        guard Set(numbers).count == numbers.count,
+            numbers.allSatisfy({ $0 > 0 && $0 < nextNumber })
+        else { throw DecodingFailure(at: offset, expected: "states of different numbers") }
     }
 
     fileprivate func write(to writer: inout ByteWriter) {

@@ -80,6 +80,19 @@ package struct StateGeneration: Sendable, Hashable {
     package internal(set) var keyCount: Int
     /// How many bytes its keys and values have together.
     package internal(set) var byteCount: Int
+
+    /// Counts records that come or go.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when what was counted before cannot be true.
+    mutating func count(keys: Int, bytes: Int) throws(StoreError) {
+        let (keys, hasTooManyKeys) = keyCount.addingReportingOverflow(keys)
+        let (bytes, hasTooManyBytes) = byteCount.addingReportingOverflow(bytes)
+        guard !hasTooManyKeys, !hasTooManyBytes, keys >= 0, bytes >= 0 else {
+            throw .corrupt(
+                "The state \(number) of a projection has other records than were counted")
+        }
+        (keyCount, byteCount) = (keys, bytes)
+    }
 }
 
 /// A projection that the store keeps under a name.
@@ -103,16 +116,16 @@ package struct KeptProjection: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - version: The version of the fold.
-    ///   - head: The last entry.
+    ///   - target: The entry to reach.
     ///   - rebuilds: Whether the state to come goes first.
     /// - Returns: The generation.
     /// - Throws: ``StoreError`` with ``StoreError/Code/projectionSuperseded`` when a newer version has taken
     ///   over.
     func generation(
-        movedBy version: Int, head: SequenceNumber, rebuilds: Bool
+        movedBy version: Int, to target: SequenceNumber, rebuilds: Bool
     ) throws(StoreError) -> StateGeneration? {
         if let successor, successor.version == version {
-            let isBehind = current.version == version && current.place.sequence < head
+            let isBehind = current.version == version && current.place.sequence < target
             return isBehind && !rebuilds ? current : successor
         }
         if current.version == version { return current }

@@ -67,13 +67,11 @@ package struct StatePage: Sendable {
             }
             if former?.isSame == true { continue }
             if let former {
-                generation.keyCount -= 1
-                generation.byteCount -= record.key.count + former.byteCount
+                try generation.count(keys: -1, bytes: -(record.key.count + former.byteCount))
             }
             if let value = record.value {
                 try transaction.put(table, key.span.bytes, value.span.bytes, .upsert)
-                generation.keyCount += 1
-                generation.byteCount += record.key.count + value.count
+                try generation.count(keys: 1, bytes: record.key.count + value.count)
             } else if former != nil {
                 _ = try transaction.delete(table, key.span.bytes)
             }
@@ -92,6 +90,8 @@ package struct FoldTask: Sendable {
     package let generation: StateGeneration?
     /// The last entry at that time.
     package let head: SequenceNumber
+    /// The entry to reach.
+    package let target: SequenceNumber
 
     /// Behind which entry the state stands.
     package var place: JournalPlace { generation?.place ?? JournalPlace(.zero, .zero) }
@@ -100,11 +100,11 @@ package struct FoldTask: Sendable {
     fileprivate func isStill(in list: ProjectionList) throws -> Bool {
         let kept = list.projection(named: name)
         if let generation { return kept?.generation(generation.number) == generation }
-        return try kept?.generation(movedBy: version, head: .zero, rebuilds: true) == nil
+        return try kept?.generation(movedBy: version, to: .zero, rebuilds: true) == nil
     }
 
     /// Whether there is nothing left to do.
-    package var isDone: Bool { generation == projection?.current && place.sequence >= head }
+    package var isDone: Bool { generation == projection?.current && place.sequence >= target }
 }
 
 extension Store {
@@ -115,24 +115,27 @@ extension Store {
     ///   - version: The version of the fold.
     ///   - form: What its keys are.
     ///   - rebuilds: Whether a state that is being built goes before the one that is read.
+    ///   - target: The entry to reach; nil for the last one.
     /// - Returns: The state to move, and what there is to be folded.
     /// - Throws: ``StoreError`` with ``StoreError/Code/readOnly``; with
     ///   ``StoreError/Code/projectionSuperseded`` when a newer version has taken over; with
     ///   ``StoreError/Code/unreadableValue`` when the version has keys of another form.
     package func foldTask(
-        of name: String, version: Int, _ form: ProjectionKeyForm, rebuilds: Bool
+        of name: String, version: Int, _ form: ProjectionKeyForm, rebuilds: Bool,
+        through target: SequenceNumber? = nil
     ) throws -> FoldTask {
         guard !options.isReadOnly else { throw StoreError.readOnly(path) }
         return try reading { transaction in
             let head = try parts.journal.head(in: transaction)
             let list = try StoreMetadata.projections(parts.tables.meta, in: transaction)
             let kept = list.projection(named: name)
+            let target = target ?? head
             let generation = try kept?.generation(
-                movedBy: version, head: head, rebuilds: rebuilds)
+                movedBy: version, to: target, rebuilds: rebuilds)
             try generation?.check(form, of: name)
             return FoldTask(
                 name: name, version: version, form: form, projection: kept,
-                generation: generation, head: head)
+                generation: generation, head: head, target: target)
         }
     }
 
@@ -153,17 +156,34 @@ extension Store {
     ///   - name: The projection.
     ///   - version: The version of the fold.
     ///   - form: What its keys are.
+    /// - Returns: The state; nil when there is no such projection.
     /// - Throws: ``StoreError`` with ``StoreError/Code/projectionSuperseded``, with
     ///   ``StoreError/Code/readOnly`` and the like. The store is unchanged then.
     package func beginState(
         of name: String, version: Int, _ form: ProjectionKeyForm
-    ) throws {
+    ) throws -> StateGeneration? {
         try writing { [parts] transaction in
             var list = try StoreMetadata.projections(parts.tables.meta, in: transaction)
-            guard let kept = list.projection(named: name) else { return }
+            guard let kept = list.projection(named: name) else { return nil }
             try kept.checkNewest(version)
-            _ = try list.begin(name, version: version, form)
+            let begun = try list.begin(name, version: version, form)
             try StoreMetadata.setProjections(list, parts.tables.meta, in: transaction)
+            return begun
+        }
+    }
+
+    /// Refuses where a state that was begun has neither taken the place of the one before nor been followed by another:
+    /// a newer version has begun its own.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/projectionSuperseded``.
+    package func checkReplaced(
+        by begun: StateGeneration, _ name: String, _ version: Int
+    ) throws {
+        try reading { transaction in
+            let list = try StoreMetadata.projections(parts.tables.meta, in: transaction)
+            guard let kept = list.projection(named: name), kept.current.number < begun.number
+            else { return }
+            try kept.checkNewest(version)
         }
     }
 

@@ -77,6 +77,52 @@ struct ProjectionUpdatesTests {
         #expect(try await updates.next() == nil)
     }
 
+    @Test func `a loop and catching up end with an error when the file is replaced`() async throws {
+        try followed.open("Ada", 10)
+        let (reached, signal) = AsyncStream.makeStream(of: Void.self)
+        let loop = _Concurrency.Task { [accounts] () -> StoreError.Code? in
+            do {
+                for try await _ in accounts.updates() { signal.yield() }
+            } catch let error as StoreError {
+                return error.code
+            }
+            return nil
+        }
+        for await _ in reached { break }
+        let copy = followed.folder.url.appendingPathComponent("copy.daybook")
+        try followed.container.backup(to: copy)
+
+        #expect(rename(copy.path, followed.url.path) == 0)
+
+        #expect(try await loop.value == .replaced)
+        let error = #expect(throws: StoreError.self) { try accounts.catchUp() }
+        #expect(error?.code == .replaced)
+    }
+
+    @Test func `a newer version of many pages is told when it is read, though nobody saves`()
+        async throws
+    {
+        let note = String(repeating: "long ", count: 60_000)
+        for _ in 0..<4 { try followed.save(note: note) { _ = Deposit(context: $0) } }
+        let entry = try followed.save(note: note) { _ = Deposit(context: $0) }
+        let sums = try Self.sums(in: store, version: 1)
+        try sums.catchUp()
+        let newer = try Self.sums(in: store, version: 2)
+        var updates = newer.updates().makeAsyncIterator()
+
+        #expect(try await updates.next() == entry)
+        #expect(try store.projections().map(\.current.version) == [2])
+        #expect(try newer.value(for: "entries") == Int(entry.rawValue))
+    }
+
+    private static func sums(
+        in store: PersistentStore, version: Int
+    ) throws -> JournalProjection<String, Int> {
+        try store.project("entries", version: version, as: [String: Int].self) { _, state in
+            state["entries", default: 0] += 1
+        }
+    }
+
     @Test func `a newer version is built by the loop, and told once it is read`() async throws {
         let entry = try followed.open("Ada", 10).entry
         try accounts.catchUp()

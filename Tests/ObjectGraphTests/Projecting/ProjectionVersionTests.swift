@@ -154,7 +154,7 @@ struct ProjectionVersionTests {
         try saveLong(3)
         let counts = try counts()
         try counts.catchUp()
-        try store.store.beginState(of: "counts", version: 1, .string)
+        _ = try store.store.beginState(of: "counts", version: 1, .string)
         var rebuilding = ProjectionWork(counts, rebuilding: true)
         _ = try rebuilding.step()
         let entry = try followed.open("Ada").entry

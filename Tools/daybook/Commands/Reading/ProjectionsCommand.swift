@@ -60,7 +60,9 @@ struct ProjectionsCommand: Command {
         guard arguments[limit] == nil else {
             throw ToolError.usage("A projection is either printed or deleted.")
         }
-        let store = try Store.open(at: arguments[store])
+        let store = try StoreWriting.open(arguments[store], console)
+        // Of one whose deletion was cut off.
+        try store.removeDiscardedStates()
         let kept = try projection(named: name, of: store)
         let document = try json(of: kept, in: store)
         try store.removeProjection(named: name)
