@@ -56,6 +56,8 @@ import Testing
         latest.order = [.descending(\.placedOn)]
         latest.limit = 50
         print(try context.explain(latest))
+        // index of 'customer', 'placedOn' (descending) in its order, 1 range, until 50 objects are found,
+        // by its records alone
         // end of example
 
         #expect(

@@ -25,11 +25,14 @@ package struct CompoundWalk: Sendable {
     }
 
     /// The walk, in one line for people.
-    package var explanation: String {
+    ///
+    /// - Parameter tellsAll: Whether records of the index tell what they tell in the state that is read.
+    /// - Returns: A clause.
+    package func explanation(tellsAll: Bool) -> String {
         "index of \(index.text) in its order"
             + (range.equals.isEmpty && range.next == nil ? "" : ", 1 range")
             + ", until \(window) object\(window == 1 ? " is" : "s are") found"
-            + (isWholeOrder && servesFilter ? ", by its records alone" : "")
+            + (tellsAll && isWholeOrder && servesFilter ? ", by its records alone" : "")
     }
 
     /// How an index serves the order of a query behind the values that the filter fixes; nil where it does not.

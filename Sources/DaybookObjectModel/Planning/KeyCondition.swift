@@ -79,16 +79,25 @@ struct KeyCondition {
             return
         }
         guard let key = property.indexKey(constant), constant.reference == nil else { return nil }
+        // Small data and large data lie apart.
+        let isOfData = property.attribute?.type == .data
         let isExact = property.isSame(constant, key)
         switch comparison.operator {
+        case .less, .lessOrEqual, .greater, .greaterOrEqual: if isOfData { return nil }
+        default: break
+        }
+        switch comparison.operator {
         case .less, .lessOrEqual:
-            let bound = IndexBound(key, isIncluded: comparison.operator == .lessOrEqual)
+            // Of a constant that is kept as another value, that one may be beyond the constant.
+            let bound = IndexBound(
+                key, isIncluded: comparison.operator == .lessOrEqual || !isExact)
             // What is not a number is less than all in the index, and no condition on numbers holds for it.
             self.init(
                 property, [.between(nil, bound)], isExact: isExact && !property.mayLackNumber,
                 filter)
         case .greater, .greaterOrEqual:
-            let bound = IndexBound(key, isIncluded: comparison.operator == .greaterOrEqual)
+            let bound = IndexBound(
+                key, isIncluded: comparison.operator == .greaterOrEqual || !isExact)
             self.init(property, [.between(bound, nil)], isExact: isExact, filter)
         case .beginsWith:
             guard case .string(let prefix) = key, !prefix.isEmpty else { return nil }

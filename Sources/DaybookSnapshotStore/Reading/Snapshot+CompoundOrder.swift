@@ -11,8 +11,9 @@ extension Snapshot {
     ///
     /// - Complexity: O(*l* log *n*) page reads, *l* the offset and the limit, and objects with equal values; more
     ///   where the filter has other conditions. Where it has none, no row is read.
-    func fetch(_ query: Query, _ walk: CompoundWalk) throws -> [ObjectID] {
-        guard let index = try index(of: walk.index) else { return [] }
+    /// - Returns: The objects; nil when so much has changed since that the index does not tell the past any more.
+    func fetch(_ query: Query, _ walk: CompoundWalk) throws -> [ObjectID]? {
+        guard let index = try index(of: walk.index) else { return nil }
         if isLatest, walk.servesFilter, walk.isWholeOrder, !query.isPart,
             let found = try fetchFromRecords(query, walk)
         {
@@ -23,9 +24,9 @@ extension Snapshot {
             guard let entity = schema.entity(number) else { continue }
             programs[number] = try RowProgram(query.filter, for: entity, in: self)
         }
-        let (lower, upper) = bounds(of: walk, from: query.start)
-        guard lower.lexicographicallyPrecedes(upper) else { return [] }
         let isExact = walk.isExact(query) && index.former == nil
+        let (lower, upper) = bounds(of: walk, from: query.start, isExact: isExact)
+        guard lower.lexicographicallyPrecedes(upper) else { return [] }
         var sorter = MatchSorter(query, in: projection)
         var found = 0
         var group: [UInt8] = []
@@ -50,7 +51,7 @@ extension Snapshot {
     /// The first objects in the order of an index, which tells all that is asked; nil where a record is cut off.
     private func fetchFromRecords(_ query: Query, _ walk: CompoundWalk) throws -> [ObjectID]? {
         let entities = Set(query.entities)
-        let (lower, upper) = bounds(of: walk, from: nil)
+        let (lower, upper) = bounds(of: walk, from: nil, isExact: false)
         guard lower.lexicographicallyPrecedes(upper) else { return [] }
         let isExact = walk.isExact(query)
         var found: [ObjectID] = []
@@ -85,15 +86,20 @@ extension Snapshot {
         return Array(found.dropFirst(max(0, query.offset)).prefix(query.limit ?? .max))
     }
 
-    /// The keys among which the records are, behind the place where a query begins.
+    /// The keys among which the records are, behind the place where a query begins: from its object on where the
+    /// records come in the order of the query, and otherwise from the first with the same values.
     private func bounds(
-        of walk: CompoundWalk, from place: QueryPlace?
+        of walk: CompoundWalk, from place: QueryPlace?, isExact: Bool
     ) -> (lower: [UInt8], upper: [UInt8]) {
         var (lower, upper) = StoreKey.bounds(of: walk.range, in: walk.index)
         guard let place else { return (lower, upper) }
         let keys = walk.sortings.map { place.keys[$0] }
-        let behind = StoreKey.bounds(
-            of: CompoundRange(equals: walk.range.equals + keys), in: walk.index)
+        let values = walk.range.equals + keys
+        var behind = StoreKey.bounds(of: CompoundRange(equals: values), in: walk.index)
+        if isExact, behind.lower.count < StoreKey.longIndexSize {
+            let record = StoreKey.index(walk.index, values, place.object)
+            behind = (record, StoreKey.end(of: record) ?? behind.upper)
+        }
         switch walk.order {
         case .ascending where lower.lexicographicallyPrecedes(behind.lower): lower = behind.lower
         case .descending where behind.upper.lexicographicallyPrecedes(upper): upper = behind.upper

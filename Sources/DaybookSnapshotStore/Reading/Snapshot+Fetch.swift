@@ -26,7 +26,7 @@ extension Snapshot {
         let plan = try plan(query)
         switch try order(of: query, plan) {
         case .single(let walk): return try fetchInIndexOrder(query, walk)
-        case .compound(let walk): return try fetch(query, walk)
+        case .compound(let walk): if let found = try fetch(query, walk) { return found }
         case nil: break
         }
         let candidates = try candidates(query, plan)

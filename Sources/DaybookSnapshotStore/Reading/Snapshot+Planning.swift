@@ -146,7 +146,7 @@ extension Snapshot {
         let text: String
         switch order {
         case .single(let walk): text = walk.explanation
-        case .compound(let walk): text = walk.explanation
+        case .compound(let walk): text = walk.explanation(tellsAll: isLatest && !query.isPart)
         case nil:
             text = plan.explanation(in: schema, obstacles: obstacles)
             if isLatest, plan.cover(of: query.filter) != nil, !used.isEmpty {

@@ -137,7 +137,7 @@ struct CompoundPlanTests {
 
         #expect(down.isAscending && down.isWholeOrder && down.servesFilter)
         #expect(
-            down.explanation
+            down.explanation(tellsAll: true)
                 == "index of 'department', 'hired' (descending) in its order, 1 range, until 10 objects are "
                 + "found, by its records alone")
         #expect(!up.isAscending && up.isWholeOrder && up.servesFilter)

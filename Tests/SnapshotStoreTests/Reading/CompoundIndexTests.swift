@@ -491,6 +491,68 @@ struct CompoundIndexTests {
         try newer.close()
     }
 
+    @Test(arguments: ["placedOn > %@", "placedOn < %@"])
+    func `a date that is kept as one beyond the constant is found`(condition: String) throws {
+        let store = try TemporaryStore(Self.model(Self.indexes)).store
+        let order = try #require(store.schema.entity(named: "Order"))
+        let customer = try store.add("Customer")
+        // Kept in parts of a second that are powers of two.
+        let dates = (1...9).map { Date(timeIntervalSinceReferenceDate: Double($0) / 10) }
+        for date in dates {
+            try store.add("Order", ["placedOn": .date(date), "customer": .object(customer)])
+        }
+
+        try store.read { snapshot in
+            for date in dates {
+                let own = try Filter(
+                    parsing: "customer == %@ AND " + condition, for: order, in: snapshot.schema,
+                    arguments: [.object(customer), .date(date)])
+                var query = Query(order, filter: own)
+                let candidates = try snapshot.fetch(Query(order)).filter { object in
+                    try own.matches(object, in: snapshot)
+                }
+                #expect(try snapshot.fetch(query) == candidates)
+                query.sortings = [
+                    Sorting(FilterPath([try #require(order.property(named: "placedOn"))]))
+                ]
+                query.limit = 20
+                #expect(try snapshot.fetch(query).sorted() == candidates)
+            }
+        }
+    }
+
+    @Test func `a page among objects with equal values is read from its place`() throws {
+        let store = try TemporaryStore(Self.model([["kind", "number"]])).store
+        let order = try #require(store.schema.entity(named: "Order"))
+        try store.commit(
+            SaveRequest(
+                changes: try (0..<300).map { _ in
+                    store.insert(
+                        try store.newObject("Order"), ["kind": .string("k"), "number": .int(1)])
+                }))
+        try store.read { snapshot in
+            var query = Query(
+                order, filter: try Filter(parsing: "kind == 'k'", for: order, in: snapshot.schema))
+            query.sortings = [Sorting(FilterPath([try #require(order.property(named: "number"))]))]
+            let all = try snapshot.fetch(query)
+            #expect(all.count == 300)
+            query.limit = 5
+            query.start = QueryPlace(keys: [.int(1)], object: all[199])
+            #expect(try snapshot.fetch(query) == Array(all[200..<205]))
+        }
+        let watch = ReadWatch()
+        try store.read(at: nil, watchedBy: watch) { snapshot in
+            var query = Query(
+                order, filter: try Filter(parsing: "kind == 'k'", for: order, in: snapshot.schema))
+            query.sortings = [Sorting(FilterPath([try #require(order.property(named: "number"))]))]
+            query.limit = 5
+            query.start = QueryPlace(
+                keys: [.int(1)], object: ObjectID(entity: order.number, number: 200))
+            #expect(try snapshot.fetch(query).count == 5)
+        }
+        #expect(watch.counts.rows < 20)
+    }
+
     @Test func `explanations name the index, its ranges and what is not read`() throws {
         let pair = try Pair(seed: 91, count: 60)
         func explanation(
