@@ -35,7 +35,8 @@ package struct EnvironmentOptions: Sendable {
     /// Told how far that check has come, on the thread of the first write; nil for nobody.
     package var checking: CheckHandler?
 
-    /// Takes the number of pages that have been checked and that of all pages. The last call has both the same.
+    /// Takes the number of pages that have been checked and that of all pages. The last call has both the same, unless
+    /// the file is so damaged that its pages cannot be walked. The lock on writing is held meanwhile.
     package typealias CheckHandler = @Sendable (_ done: Int, _ total: Int) -> Void
 
     /// Whether readers get numbers of their own where LMDB allows it. Tests turn this off, to open a

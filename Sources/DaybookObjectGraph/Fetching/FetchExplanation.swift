@@ -85,6 +85,7 @@ extension ManagedObjectContext {
         let watch = ReadWatch()
         let rows = try parentStore.watching(watch) { try cells(of: selection) }
         var request = selection.request
+        request.includesPendingChanges = false
         let entity = try request.entity(in: coordinator.model)
         // The limit of groups is one of rows.
         if case .groups = try SelectionPlan(selection, of: entity, in: coordinator.model.schema) {

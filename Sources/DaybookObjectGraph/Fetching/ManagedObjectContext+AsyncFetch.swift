@@ -11,16 +11,18 @@ extension ManagedObjectContext {
     /// ```
     ///
     /// The context's queue is free while the store is searched, and between two portions of the objects that are
-    /// made of what was found. The objects are those of one entry, the last one when the fetch began, with what
-    /// was pending in the context then; those that the context has deleted meanwhile are left out. Their values
-    /// are read as in ``fetch(_:)-(FetchRequest<Object>)``.
+    /// made of what was found. The objects are those found at one entry, the last one when the fetch began, with what
+    /// was pending in the context then. Their values are read when the objects are made: what others save meanwhile
+    /// may show in them. Those that the context has deleted meanwhile are left out; so are, unless faults are given
+    /// back, those that others have.
     ///
     /// Where only the context can find them, its queue is taken for that, as in a fetch: in a child, over several
     /// stores, with a Foundation predicate that is evaluated in memory, by a transient attribute, and while
     /// objects have pending changes to which the condition or the order leads.
     ///
     /// Whoever cancels the task or the progress ends the fetch: the task's end is seen within some hundred rows
-    /// of the search, the progress's with the next report, and both before the next portion of objects.
+    /// of a search on another thread, the progress's with its next report, and both when a search is over and before
+    /// the next portion of objects.
     ///
     /// - Parameters:
     ///   - request: Which objects, in which order.
@@ -29,6 +31,8 @@ extension ManagedObjectContext {
     ///     what was found. It is changed in the caller's actor only, and completed when the fetch succeeds.
     ///   - isolation: The actor that the caller is on, and that the context belongs to; leave it to the
     ///     compiler. Where there is none, the objects would have nowhere to be: the call does not compile.
+    /// - Precondition: The context belongs to the actor: it is the view context and the caller is on the main actor, or
+    ///   the caller is its ``ContextActor``.
     /// - Returns: The objects in order.
     /// - Throws: As ``fetch(_:)-(FetchRequest<Object>)``; `CancellationError` when the task or the progress is
     ///   cancelled. Objects made by then stay known to the context, as faults.
@@ -49,22 +53,21 @@ extension ManagedObjectContext {
             for await _ in work.steps { report.follow(work) }
             ids = try await found
         case .inContext:
-            let watch = ReadWatch()
-            ids = try await withTaskCancellationHandler {
-                try parentStore.watching(watch) { try objectIDs(request) }
-            } onCancel: {
-                watch.stop()
-            }
+            ids = try objectIDs(request)
         }
+        try report.checkCancellation()
         report.beginMaking(ids.count)
         var objects: [Object] = []
         for portion in request.portions(of: ids) {
             try report.checkCancellation()
-            objects += try self.objects(for: portion, of: request, foundAt: revision)
+            objects += try self.objects(
+                for: portion, of: request, foundAt: revision,
+                asFaults: request.returnsObjectsAsFaults)
             report.made(portion.count)
             // Others may have their turn.
             await Task.yield()
         }
+        try report.checkCancellation()
         report.end()
         return objects
     }
@@ -99,24 +102,20 @@ extension ManagedObjectContext {
             for await _ in work.steps { report.follow(work) }
             ids = try await found
         case .inContext:
-            let watch = ReadWatch()
-            ids = try await withTaskCancellationHandler {
-                try await perform(schedule: .enqueued) {
-                    try self.parentStore.watching(watch) { try self.objectIDs(request) }
-                }
-            } onCancel: {
-                watch.stop()
-            }
+            ids = try await perform(schedule: .enqueued) { try self.objectIDs(request) }
         }
+        try report.checkCancellation()
         report.beginMaking(ids.count)
         var values: [Element] = []
         for portion in request.portions(of: ids) {
             try report.checkCancellation()
             values += try await perform(schedule: .enqueued) {
-                try self.objects(for: portion, of: request, foundAt: revision).map(transform)
+                try self.objects(for: portion, of: request, foundAt: revision, asFaults: false)
+                    .map(transform)
             }
             report.made(portion.count)
         }
+        try report.checkCancellation()
         report.end()
         return values
     }
@@ -127,19 +126,21 @@ extension ManagedObjectContext {
     ///   - ids: The identifiers.
     ///   - request: What they were found by.
     ///   - revision: The revision of the context then.
+    ///   - asFaults: Whether faults may be given back, of which nobody knows whether they still have records.
     /// - Returns: The objects.
     /// - Throws: As a fetch.
     private func objects<Object>(
-        for ids: [GraphID], of request: FetchRequest<Object>, foundAt revision: UInt64
+        for ids: [GraphID], of request: FetchRequest<Object>, foundAt revision: UInt64,
+        asFaults: Bool
     ) throws -> [Object] {
         let paths = try request.prefetchPaths(in: coordinator.model)
         let objects = try objects(for: ids, of: request, prefetching: paths)
-        let isAsThen = news.revision == revision
-        // What was deleted and saved since has no record any more.
-        if !isAsThen { try realize(objects) }
+        let isExamined = !asFaults || news.revision != revision
+        // What was deleted and saved since, here or by others, has no record any more.
+        if isExamined { try realize(objects) }
         return objects.compactMap { object in
             let isLeftOut =
-                object.status.isGone || !isAsThen && object.isFault
+                object.status.isGone || isExamined && object.isFault
                 || request.includesPendingChanges && object.isDeleted
             return isLeftOut ? nil : object as? Object
         }
@@ -181,6 +182,8 @@ private struct FetchReport {
     mutating func follow(_ search: SearchUnderWay) {
         if progress.isCancelled { search.stop() }
         let counts = search.counts
+        // How many it will be is told when the search has a plan.
+        guard counts.expected > 0 else { return }
         expected = max(1, Int64(counts.expected))
         progress.totalUnitCount = 2 * expected
         progress.completedUnitCount = min(Int64(counts.looked), expected)

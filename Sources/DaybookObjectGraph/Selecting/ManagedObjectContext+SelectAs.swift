@@ -28,7 +28,7 @@ extension ManagedObjectContext {
     ///   - type: The type of a row.
     /// - Returns: The rows in order.
     /// - Throws: As ``fetch(_:)-(Selection<Object,Row>)``; ``QueryError`` also when a row cannot be read as the
-    ///   type, naming the row, the column and the reason, and when two columns have the same name.
+    ///   type, naming the row, the column and the reason, and when two columns of rows have the same name.
     /// - Complexity: As ``fetch(_:)-(Selection<Object,Row>)``.
     public func fetch<Object, Columns, Row: Decodable>(
         _ selection: Selection<Object, Columns>, as type: Row.Type
@@ -40,7 +40,7 @@ extension ManagedObjectContext {
         found.reserveCapacity(rows.count)
         for (index, cells) in rows.enumerated() {
             do {
-                found.append(try Row(from: RowDecoder(names, cells.values)))
+                found.append(try RowDecoder(names, cells.values).read(as: type))
             } catch let error as DecodingError {
                 throw QueryError(
                     "Row \(index + 1) cannot be read as '\(type)': \(error.reason)")

@@ -35,6 +35,13 @@ struct RowDecoder: Decoder {
         (self.columns, self.values) = (columns, values)
     }
 
+    /// The row as a type: one of values, if there is one column, or one with properties.
+    func read<Row: Decodable>(as type: Row.Type) throws -> Row {
+        let isOfValues = type is any Numeric.Type || type is any SelectableValue.Type
+        guard isOfValues, values.count == 1 else { return try Row(from: self) }
+        return try CellDecoder(columns.names[0], values[0], []).decode(type)
+    }
+
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
         KeyedDecodingContainer(RowContainer(row: self))
     }
@@ -101,7 +108,10 @@ struct CellDecoder: Decoder, SingleValueDecodingContainer {
                 context(
                     "column '\(name)' is null, which '\(type)' is not. Read it as '\(type)?'."))
         }
-        if let type = type as? any Numeric.Type, let number = try number(as: type) as? T {
+        if let type = type as? any Numeric.Type, Self.isPlain(type) {
+            guard let number = try number(as: type) as? T else {
+                throw misfit(T.self, "column '\(name)' cannot be read as '\(T.self)'.")
+            }
             return number
         }
         guard let type = type as? any SelectableValue.Type else { return try T(from: self) }
@@ -110,6 +120,12 @@ struct CellDecoder: Decoder, SingleValueDecodingContainer {
                 T.self, "column '\(name)' has \(cell.value.kind), which '\(T.self)' does not read.")
         }
         return value
+    }
+
+    /// Whether numbers of a type are read as what they are, and not by a form in which a program keeps its own type.
+    private static func isPlain(_ type: any Numeric.Type) -> Bool {
+        !(type is any SelectableValue.Type) || type is any FixedWidthInteger.Type
+            || type == Double.self || type == Float.self || type == Decimal.self
     }
 
     /// The number as one of a type, if it is exactly that.

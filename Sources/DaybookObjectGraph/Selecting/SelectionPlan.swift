@@ -85,7 +85,16 @@ extension Grouping {
         case .aggregate(let term):
             return try column(term.function, of: try term.path(of: entity, in: schema))
         case .key(let key):
-            if case .name(let name) = key, let column = try column(named: name) { return column }
+            guard case .name(let name) = key else {
+                return try column(try key.path(of: entity, in: schema))
+            }
+            do throws(QueryError) {
+                if let column = try column(named: name) { return column }
+            } catch {
+                // Of two columns by the name, that of the path is meant, if there is one.
+                guard let path = try? key.path(of: entity, in: schema) else { throw error }
+                return try column(path)
+            }
             return try column(try key.path(of: entity, in: schema))
         }
     }

@@ -21,7 +21,8 @@ public struct PersistentStoreOptions: Sendable, Hashable {
     /// closed in order.
     public var isUntrusted = false
     /// Told how far the check of a file before the first save has come, where there is one: it counts pages. The
-    /// check cannot be cancelled; it reads each page in use once.
+    /// check cannot be cancelled; it reads each page in use once. It is told on the thread of the save, while nobody
+    /// else can save: who observes it must not. Each store wants one of its own.
     public var checkProgress: Progress?
     /// Whether a save is on the disk when it returns, or soon after.
     public var durability = StoreDurability.durable

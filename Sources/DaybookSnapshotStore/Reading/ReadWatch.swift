@@ -10,14 +10,15 @@ package struct ReadWatch: Sendable {
 
     /// A watch that has counted nothing.
     ///
-    /// - Parameter tell: Is told of rows while they are read, some at a time, on the threads that read.
+    /// - Parameter tell: Is told of rows while they are read, some at a time, on the threads that read; and with 0 of
+    ///   anything else that is read.
     package init(tellingOfRows tell: (@Sendable (_ count: Int) -> Void)? = nil) {
         guard let tell else {
             meter = ReadMeter()
             return
         }
         meter = ReadMeter { table, count in
-            if table == "rows" { tell(count) }
+            tell(table == "rows" ? count : 0)
         }
     }
 

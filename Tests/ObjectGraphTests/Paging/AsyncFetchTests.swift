@@ -156,14 +156,19 @@ import Testing
         #expect(!progress.isFinished)
 
         made.withLock { $0 = 0 }
+        let gate = DispatchSemaphore(value: 0)
         let task = _Concurrency.Task {
             try await context.fetch(request, reporting: Progress(totalUnitCount: 1)) { _ in
-                made.withLock { $0 += 1 }
-                withUnsafeCurrentTask { $0?.cancel() }
+                // The first portion, on the context's queue, waits until the task is cancelled.
+                if made.withLock({
+                    $0 += 1; return $0
+                }) == 1 {
+                    gate.wait()
+                }
             }
         }
-        // The closure runs on the context's queue, where there is no task, so it is cancelled from here.
         task.cancel()
+        gate.signal()
         await #expect(throws: CancellationError.self) { _ = try await task.value }
         #expect(made.withLock { $0 } <= 1_024)
         // The context goes on as if nothing had been.
@@ -171,6 +176,48 @@ import Testing
             $0.name
         }
         #expect(names.count == 3_000)
+    }
+
+    @Test func `a progress that was cancelled ends a fetch that finds nothing, wherever it looks`()
+        async throws
+    {
+        try race.fill(300)
+        let context = race.container.newBackgroundContext()
+        let child = ManagedObjectContext(parent: context)
+        let nobody = FetchRequest<Runner>(where: \.name == "nobody")
+        for (context, request) in [(context, nobody), (child, nobody)] {
+            let progress = Progress(totalUnitCount: 1)
+            progress.cancel()
+            await #expect(throws: CancellationError.self) {
+                _ = try await context.fetch(request, reporting: progress) { $0.name }
+            }
+            #expect(!progress.isFinished)
+        }
+    }
+
+    @Test func `what another has deleted meanwhile is in no result as an empty object`()
+        async throws
+    {
+        try race.fill(3)
+        let context = race.container.newBackgroundContext()
+        let other = race.container.newBackgroundContext()
+        let request = all
+        let deleted = Mutex(false)
+        // Deleted when the first portion is made, of which each has one object.
+        let names = try await context.fetch(request, reporting: Progress(totalUnitCount: 1)) {
+            runner in
+            if !deleted.withLock({ was in
+                defer { was = true }; return was
+            }) {
+                try other.performAndWait {
+                    for runner in try other.fetch(request) { other.delete(runner) }
+                    try other.save()
+                }
+            }
+            return runner.name
+        }
+
+        #expect(!names.contains(""))
     }
 
     @Test func `a search that was stopped ends without reading`() async throws {
