@@ -38,7 +38,9 @@ struct RowDecoder: Decoder {
     /// The row as a type: one of values, if there is one column, or one with properties.
     func read<Row: Decodable>(as type: Row.Type) throws -> Row {
         let isOfValues = type is any Numeric.Type || type is any SelectableValue.Type
-        guard isOfValues, values.count == 1 else { return try Row(from: self) }
+        // A dictionary has the columns by their names, also of one.
+        guard isOfValues, values.count == 1, !(type is any ExpressibleByDictionaryLiteral.Type)
+        else { return try Row(from: self) }
         return try CellDecoder(columns.names[0], values[0], []).decode(type)
     }
 

@@ -119,6 +119,14 @@ import Testing
             #expect(try context.fetch(all.dictionaries(), as: Short.self).map(\.name).last == "Eve")
             #expect(try context.fetch(all.select(\.name), as: String.self).first == "Ann")
             #expect(try context.fetch(all.select(\.bonus), as: Int?.self) == [nil, 7, nil, 7, nil])
+            let salaries: [Decimal] = try context.fetch(all.select(\.salary))
+            #expect(try context.fetch(all.select(\.salary), as: Decimal.self) == salaries)
+            let sum = try context.fetch(all.select(.sum(\.grade)), as: [String: Int].self)
+            #expect(sum == [["sum(grade)": 10]])
+            ann.joined = Date(timeIntervalSinceReferenceDate: 60)
+            let employed = FetchRequest<Payee>(where: \.joined != nil).select(\.joined)
+            #expect(try context.fetch(employed, as: Date.self) == [ann.joined].compactMap(\.self))
+            context.rollback()
             #expect(
                 try context.fetch(all.select(.sum(\.grade), .count), as: [String: Int].self)
                     == [["sum(grade)": 10, "count": 5]])
@@ -170,6 +178,10 @@ import Testing
                 + "Select one column, or read the row as a type with properties.")
         #expect(
             try message(all.select(\.name), as: [String].self)
+                == "Row 1 cannot be read as 'Array<String>': column 'name' has a text, which "
+                + "'Array<String>' does not read.")
+        #expect(
+            try message(all.select(\.name, \.grade), as: [String].self)
                 == "Row 1 cannot be read as 'Array<String>': a row has columns by their names, and no "
                 + "order. Read it as a type with properties.")
         struct Nested: Decodable {

@@ -59,7 +59,8 @@ import Testing
     @Test func `no number goes down by way of not a number`() throws {
         var gauge = entity("Gauge", [attribute("rate", .double)])
         gauge.laws = [LawDescription("Rates rise", "rate NEVER DECREASED")]
-        let store = try Evolving(gauge).store
+        let evolving = try Evolving(gauge)
+        let store = evolving.store
         let one = try store.add("Gauge", ["rate": .double(5)])
         func edit(to number: Double) throws -> SaveRequest {
             let old = try store.value("rate", of: one)
@@ -80,7 +81,8 @@ import Testing
         throws
     {
         let rule = "salary NEVER CHANGED WHERE name MATCHES '(a+)+b(?<=c)'"
-        let store = try Evolving(Self.staff(LawDescription("Names", rule))).store
+        let evolving = try Evolving(Self.staff(LawDescription("Names", rule)))
+        let store = evolving.store
         let long = try store.add(
             "Person",
             [

@@ -493,7 +493,8 @@ struct CompoundIndexTests {
 
     @Test(arguments: ["placedOn > %@", "placedOn < %@"])
     func `a date that is kept as one beyond the constant is found`(condition: String) throws {
-        let store = try TemporaryStore(Self.model(Self.indexes)).store
+        let temporary = try TemporaryStore(Self.model(Self.indexes))
+        let store = temporary.store
         let order = try #require(store.schema.entity(named: "Order"))
         let customer = try store.add("Customer")
         // Kept in parts of a second that are powers of two.
@@ -522,7 +523,8 @@ struct CompoundIndexTests {
     }
 
     @Test func `a page among objects with equal values is read from its place`() throws {
-        let store = try TemporaryStore(Self.model([["kind", "number"]])).store
+        let temporary = try TemporaryStore(Self.model([["kind", "number"]]))
+        let store = temporary.store
         let order = try #require(store.schema.entity(named: "Order"))
         try store.commit(
             SaveRequest(
