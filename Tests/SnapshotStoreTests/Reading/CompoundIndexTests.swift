@@ -525,17 +525,17 @@ struct CompoundIndexTests {
     @Test func `a page among objects with equal values is read from its place`() throws {
         let temporary = try TemporaryStore(Self.model([["kind", "number"]]))
         let store = temporary.store
-        let order = try #require(store.schema.entity(named: "Order"))
+        let rush = try #require(store.schema.entity(named: "Rush"))
         try store.commit(
             SaveRequest(
                 changes: try (0..<300).map { _ in
                     store.insert(
-                        try store.newObject("Order"), ["kind": .string("k"), "number": .int(1)])
+                        try store.newObject("Rush"), ["kind": .string("k"), "number": .int(1)])
                 }))
         try store.read { snapshot in
             var query = Query(
-                order, filter: try Filter(parsing: "kind == 'k'", for: order, in: snapshot.schema))
-            query.sortings = [Sorting(FilterPath([try #require(order.property(named: "number"))]))]
+                rush, filter: try Filter(parsing: "kind == 'k'", for: rush, in: snapshot.schema))
+            query.sortings = [Sorting(FilterPath([try #require(rush.property(named: "number"))]))]
             let all = try snapshot.fetch(query)
             #expect(all.count == 300)
             query.limit = 5
@@ -545,11 +545,11 @@ struct CompoundIndexTests {
         let watch = ReadWatch()
         try store.read(at: nil, watchedBy: watch) { snapshot in
             var query = Query(
-                order, filter: try Filter(parsing: "kind == 'k'", for: order, in: snapshot.schema))
-            query.sortings = [Sorting(FilterPath([try #require(order.property(named: "number"))]))]
+                rush, filter: try Filter(parsing: "kind == 'k'", for: rush, in: snapshot.schema))
+            query.sortings = [Sorting(FilterPath([try #require(rush.property(named: "number"))]))]
             query.limit = 5
             query.start = QueryPlace(
-                keys: [.int(1)], object: ObjectID(entity: order.number, number: 200))
+                keys: [.int(1)], object: ObjectID(entity: rush.number, number: 200))
             #expect(try snapshot.fetch(query).count == 5)
         }
         #expect(watch.counts.rows < 20)
