@@ -6,8 +6,7 @@ import Testing
 @testable import DaybookLMDB
 
 /// Telling that a file may have been written, whoever writes.
-@Suite(.timeLimit(.minutes(5)))
-struct FileWatchTests {
+@Suite struct FileWatchTests {
     private let folder: TemporaryDirectory
     /// One that looks at nothing by itself, so that only the kernel's notices wake it.
     private let watcher = FileWatcher(

@@ -82,8 +82,7 @@ import Testing
         #expect(try keys() == 320)
     }
 
-    @Test(.timeLimit(.minutes(1)))
-    func `who fails is told at once, not when the others have been repeated`() throws {
+    @Test func `who fails is told at once, not when the others have been repeated`() throws {
         struct Refusal: Error {}
         let (environment, table) = (environment, table)
         let (attempts, refusals) = (Counter(), Counter())
@@ -119,8 +118,7 @@ import Testing
 
     private final class Knowledge: Sendable {}
 
-    @Test(.timeLimit(.minutes(1)))
-    func `a write that is repeated sees what was remembered before its group`() throws {
+    @Test func `a write that is repeated sees what was remembered before its group`() throws {
         struct Refusal: Error {}
         let (environment, table) = (environment, table)
         let (before, within) = (Knowledge(), Knowledge())
@@ -213,8 +211,7 @@ import Testing
         return count
     }
 
-    @Test(.timeLimit(.minutes(1)))
-    func `those who were answered together are waited for the next time`() throws {
+    @Test func `those who were answered together are waited for the next time`() throws {
         let time = Time()
         let writer = Writer(
             clock: Writer.Clock(now: { time.now }, wait: { bell, _ in bell.wait() }))
@@ -262,8 +259,7 @@ import Testing
         #expect(writer.patience.nanoseconds == 500_000)
     }
 
-    @Test(.timeLimit(.minutes(1)))
-    func `a bell rung when the time was over is heard by no later group`() throws {
+    @Test func `a bell rung when the time was over is heard by no later group`() throws {
         let time = Time()
         let (waits, heard) = (Counter(), Counter())
         let clock = Writer.Clock(now: { time.now }) { bell, _ in

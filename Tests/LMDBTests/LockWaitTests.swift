@@ -38,6 +38,7 @@ struct LockWaitTests {
     ) async throws {
         let path = path
         let note = directory.path("note")
+        let sign = try ProcessSign.make(at: note)
         async let other = #expect(processExitsWith: .success) {
             [path = path as String, note = note as String, registering = registering as Bool] in
             let environment = try Self.open(path, LockPatience())
@@ -58,17 +59,15 @@ struct LockWaitTests {
         // has inherited can hold every thread of the pool until it continues.
         try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
             let thread = Thread {
-                while access(note, F_OK) != 0 { sched_yield() }
                 done.resume(
                     with: Result {
-                        let bytes = try Data(contentsOf: URL(fileURLWithPath: note))
-                        let process = try #require(Int32(String(decoding: bytes, as: UTF8.self)))
+                        let process = try #require(Int32(try sign.wait()))
                         defer {
                             Self.letGoOn(process, note)
                             // It may be about to stop again.
-                            while kill(process, SIGCONT) == 0 { sched_yield() }
+                            while Self.hasStopped(process) { kill(process, SIGCONT) }
                         }
-                        while try !Self.isStopped(process) { sched_yield() }
+                        try #require(Self.hasStopped(process))
                         try body(path, process) { Self.letGoOn(process, note) }
                     })
             }
@@ -78,7 +77,7 @@ struct LockWaitTests {
     }
 
     private static func stop(_ note: String) throws {
-        try Data("\(getpid())".utf8).write(to: URL(fileURLWithPath: note), options: .atomic)
+        try ProcessSign(at: note).give("\(getpid())")
         // The process that started it may continue it once.
         while access(note + ".go", F_OK) != 0 { _ = raise(SIGSTOP) }
     }
@@ -89,9 +88,11 @@ struct LockWaitTests {
         kill(process, SIGCONT)
     }
 
-    private static func isStopped(_ process: Int32) throws -> Bool {
-        let stat = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
-        return stat.contains(") T ")
+    /// Waits until it stops or ends, and leaves its end to be seen by who has started it.
+    private static func hasStopped(_ process: Int32) -> Bool {
+        var state = siginfo_t()
+        return waitid(P_PID, id_t(process), &state, WSTOPPED | WEXITED | WNOWAIT) == 0
+            && state.si_code == CLD_STOPPED
     }
 
     @Test func `who waits for a stopped writer is told after a while who that is`() async throws {

@@ -83,7 +83,7 @@ package final class Environment: Sendable {
     ///
     /// Bodies that arrive while another write is being synced share the next transaction and its
     /// sync, on the thread of the first of them. `body` may run more than once: when the map
-    /// grows, or when another body of the same group throws after it wrote. So it must have no
+    /// grows, or when another body of the same group throws after it wrote, or the gate wants it. So it must have no
     /// effects outside the transaction.
     ///
     /// - Throws: ``LMDBError``, or what `body` throws; nothing of this write is kept then. With
@@ -115,7 +115,7 @@ package final class Environment: Sendable {
     /// - Throws: As ``write(_:)``.
     package func perform(
         waiting patience: LockPatience? = nil,
-        _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> Void
+        _ body: @escaping WriteBody
     ) throws {
         if isReadOnly { throw LMDBError.readOnly() }
         try core.checkUsable()

@@ -3,20 +3,24 @@ internal import Foundation
 internal import Synchronization
 
 extension EnvironmentCore {
-    /// What stands in the way of a group: the memory map, which is changed between its rounds.
-    private enum MapChange {
-        /// It is too small for what the group writes.
+    /// What stands in the way of a group, and is removed between its rounds: the memory map, or the gate.
+    private enum Obstacle {
+        /// The map is too small for what the group writes.
         case growth
-        /// Another process has made the file larger than it.
+        /// Another process has made the file larger than the map.
         case following
-        /// A reader of this process is changing it, which waits for the other readers.
+        /// A reader of this process is changing the map, which waits for the other readers.
         case byReader
+        /// The gate must catch up before these run again.
+        case behind([WriteRequest])
+        /// LMDB did not commit what the gate has accepted of these.
+        case uncommitted(Int32, accepted: [WriteRequest])
     }
 
     /// Runs a group of requests in one LMDB transaction and records the result in each.
     ///
     /// Only the first round accepts requests that arrive meanwhile. Every further round makes the
-    /// group smaller or the map larger, and both are bounded.
+    /// group smaller or the map larger, and both are bounded; or the gate wants it, which ends.
     ///
     /// - Parameters:
     ///   - group: The requests.
@@ -28,11 +32,19 @@ extension EnvironmentCore {
         while let first = pending.first {
             do {
                 try checkUsable()
-                let change = try performRound(
+                let obstacle = try performRound(
                     &pending, first.wait.restarted, mayJoin ? joining : { _ in [] })
                 mayJoin = false
-                switch change {
+                switch obstacle {
                 case nil: continue
+                case .behind(let waiting):
+                    do {
+                        try catchUp(first.wait)
+                    } catch {
+                        finish(waiting, of: &pending, error)
+                    }
+                case .uncommitted(let status, let accepted):
+                    settle(accepted, of: &pending, after: status)
                 case .byReader: pool.awaitMapChange()
                 case .growth: try pool.whileWriting { () throws(LMDBError) in try grow() }
                 case .following:
@@ -52,16 +64,16 @@ extension EnvironmentCore {
     /// One transaction, while no other process writes. Leaves in the group the requests that must be
     /// run again.
     ///
-    /// - Returns: How the map must be changed before that. Changing it means waiting for the readers of
+    /// - Returns: What must be removed before that. Changing the map means waiting for the readers of
     ///   this process, and other processes may write meanwhile.
     private func performRound(
         _ group: inout [WriteRequest], _ wait: LockWait,
         _ joining: (_ count: Int) -> [WriteRequest]
-    ) throws(LMDBError) -> MapChange? {
+    ) throws(LMDBError) -> Obstacle? {
         try pair.writing.take(wait)
         defer { pair.writing.giveBack() }
         try makeSure()
-        let round = try pool.writingAtOnce { () throws(LMDBError) -> MapChange? in
+        let round = try pool.writingAtOnce { () throws(LMDBError) -> Obstacle? in
             try performTransaction(&group, joining)
         }
         // To wait here would keep other processes from writing for as long as this one reads.
@@ -71,7 +83,7 @@ extension EnvironmentCore {
 
     private func performTransaction(
         _ group: inout [WriteRequest], _ joining: (_ count: Int) -> [WriteRequest]
-    ) throws(LMDBError) -> MapChange? {
+    ) throws(LMDBError) -> Obstacle? {
         let tablesKnown = tables.withLock(\.count)
         guard let pointer = try beginWriting() else { return .following }
         let extent = reserveRoom(in: pointer)
@@ -86,6 +98,7 @@ extension EnvironmentCore {
             guard position < group.count else { break }
             let request = group[position]
             let writesBefore = state.writes
+            state.runs(position)
             var failure: (any Error)?
             do {
                 let access = TransactionAccess(pointer: pointer, environment: identifier)
@@ -113,7 +126,10 @@ extension EnvironmentCore {
                 request.wake()
                 return nil
             }
-            if let failure { failures.append((position, failure)) }
+            if let failure {
+                failures.append((position, failure))
+                state.withdraw()
+            }
             position += 1
         }
         var length: Int?
@@ -126,14 +142,30 @@ extension EnvironmentCore {
             }
             length = lengthen(forPagesOf: pointer, extent)
         }
+        var accepted: [WriteRequest] = []
+        let submitters = state.submitters.map { group[$0] }
+        switch askGate(state) {
+        case .none: break
+        case .accepted: accepted = submitters
+        case .behind:
+            mdb_txn_abort(pointer)
+            return .behind(submitters)
+        case .refused(let error):
+            mdb_txn_abort(pointer)
+            finish(submitters, of: &group, error)
+            return nil
+        }
         let status = mdb_txn_commit(pointer)
-        if status == MDB_MAP_FULL { return .growth }
-        if status != MDB_SUCCESS { throw commitFailure(status) }
-        if state.writes > 0 { lengthen(forPagesBehind: length) }
-        remember(state, as: number)
+        if status != MDB_SUCCESS, accepted.isEmpty {
+            if status == MDB_MAP_FULL { return .growth }
+            throw commitFailure(status)
+        }
         for (position, error) in failures.reversed() {
             group.remove(at: position).finish(error)
         }
+        if status != MDB_SUCCESS { return .uncommitted(status, accepted: accepted) }
+        if state.writes > 0 { lengthen(forPagesBehind: length) }
+        remember(state, as: number)
         for request in group { request.finish(nil) }
         group = []
         return nil
@@ -191,7 +223,7 @@ extension EnvironmentCore {
     }
 
     /// Doubles the map. No transaction of this process is active meanwhile.
-    private func grow() throws(LMDBError) {
+    func grow() throws(LMDBError) {
         var info = MDB_envinfo()
         mdb_env_info(handle.pointer, &info)
         let sizeOld = info.me_mapsize
@@ -228,7 +260,7 @@ extension EnvironmentCore {
     /// A full disk leaves the last state as it was, unless there was no room for the meta page:
     /// then LMDB gives up. After any other failure it is unknown which pages reached the disk (a
     /// failed `fsync` drops them from the cache), so the environment closes itself to writes.
-    private func commitFailure(_ status: Int32) -> LMDBError {
+    func commitFailure(_ status: Int32) -> LMDBError {
         let isFull = FilePair.isNoRoom(status) || (status == EIO && isDiskFull())
         if isFull, !hasGivenUp() { return .diskFull(osError: status) }
         let message = LMDBError.status(status, "committing").message

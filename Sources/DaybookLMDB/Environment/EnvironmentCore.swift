@@ -38,6 +38,9 @@ final class EnvironmentCore: Sendable {
     /// The knowledge left by the last write of this process.
     let memory = Mutex(Memory())
 
+    /// What stands before LMDB's commit; nil where nothing does.
+    let gate = Mutex<(any CommitGate)?>(nil)
+
     /// A higher layer's knowledge of the file after one LMDB transaction.
     struct Memory: Sendable {
         var transaction = 0

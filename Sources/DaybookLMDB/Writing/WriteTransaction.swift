@@ -144,6 +144,11 @@ final class WriteState {
     /// The right to open tables, while the transaction has it.
     private var opening: TableOpening?
 
+    /// What bodies have handed to the gate, each with the position of its request in the group.
+    private(set) var submissions: [(position: Int, item: any Sendable)] = []
+    /// The position of the request that runs.
+    private var position = 0
+
     private var knowledge: (any AnyObject & Sendable)?
     /// The number of successful writes when the knowledge was given.
     private var writesKnown = 0
@@ -161,6 +166,29 @@ final class WriteState {
         assert(writes > 0, "Only a write learns something new.")
         self.knowledge = knowledge
         writesKnown = writes
+    }
+
+    /// Begins with the body of the next request.
+    func runs(_ position: Int) {
+        self.position = position
+    }
+
+    func submit(_ item: any Sendable) {
+        submissions.append((position, item))
+    }
+
+    /// Takes back what the body of the present request has handed in.
+    func withdraw() {
+        while submissions.last?.position == position { submissions.removeLast() }
+    }
+
+    /// The positions of the requests that have handed something in, each once.
+    var submitters: [Int] {
+        var positions: [Int] = []
+        for (position, _) in submissions where positions.last != position {
+            positions.append(position)
+        }
+        return positions
     }
 
     /// Takes the right to open tables, until the transaction has ended.

@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// One call of ``Environment/write(_:)``.
 final class WriteRequest: Sendable {
-    typealias Body = @Sendable (borrowing WriteTransaction) throws -> Void
+    typealias Body = WriteBody
 
     private struct State {
         var body: Body?
