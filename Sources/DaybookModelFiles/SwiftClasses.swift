@@ -104,6 +104,7 @@ package struct SwiftClasses {
         func add(_ name: String, _ type: String, _ literal: String) {
             overrides.append("    override class var \(name): \(type) { \(literal) }")
         }
+        if entity.indexesChanges { add("indexesChanges", "Bool", "true") }
         if let earlier = entity.renamingIdentifier {
             add("renamingIdentifier", "String?", SwiftNames.literal(earlier))
         }

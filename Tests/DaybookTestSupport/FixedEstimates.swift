@@ -21,6 +21,8 @@ package struct FixedEstimates: PlanEstimates {
 
     package func estimatedCount(of entities: [EntityNumber]) -> Int { total }
 
+    package func estimatedVersionCount(of entities: [EntityNumber]) -> Int { total }
+
     package func estimatedCount(of index: SchemaProperty, in ranges: [IndexRange]) -> Int? {
         guard !missing.contains(index.name) else { return nil }
         return index.isUnique ? ranges.count : records[index.name] ?? total / 100
@@ -40,4 +42,8 @@ package struct FixedEstimates: PlanEstimates {
     }
 
     package func estimatedCount(of change: FilterChange) -> Int { total / 100 }
+
+    package func estimatedCount(ofIndexed change: FilterChange) -> Int? {
+        missing.contains(change.property.name) ? nil : records[change.property.name] ?? total / 100
+    }
 }

@@ -148,7 +148,8 @@ package struct PlannedModel: Sendable {
                         ids.compactMap { attributes[$0]?.name }
                     }, indexes: indexes(of: id),
                     renamingIdentifier: earlier(entity.name, old?.entities[id]?.name),
-                    userInfo: entity.note == 0 ? [:] : ["note": "\(entity.note)"])
+                    userInfo: entity.note == 0 ? [:] : ["note": "\(entity.note)"],
+                    indexesChanges: !entity.note.isMultiple(of: 2))
             })
     }
 

@@ -94,3 +94,25 @@ package struct ReferenceModel: Sendable {
         }
     }
 }
+
+extension ReferenceModel.World {
+    /// The world after the delete of an object and of all references to it.
+    ///
+    /// - Parameter object: The object.
+    /// - Returns: The world without it.
+    package func without(_ object: ObjectID) -> Self {
+        var world = self
+        world[object] = nil
+        for (owner, var state) in world {
+            for slot in state.values.indices where state.values[slot].reference == object {
+                state.values[slot] = .null
+            }
+            for (property, var members) in state.members {
+                members[object] = nil
+                state.members[property] = members.isEmpty ? nil : members
+            }
+            world[owner] = state
+        }
+        return world
+    }
+}

@@ -28,7 +28,9 @@ struct ModelBuilder {
                 versionHashModifier: type.versionHashModifier, userInfo: type.userInfo,
                 laws: ownLaws(of: type).compactMap { law in
                     prototypes[type.entityName].flatMap { law.description(on: $0) }
-                })
+                },
+                indexesChanges: type.indexesChanges
+                    && superentity(of: type)?.indexesChanges != true)
         }
         for index in entities.indices {
             for definition in definitions[entities[index].name] ?? [] {

@@ -41,8 +41,17 @@ final class SearchUnderWay: Sendable {
     private let looked = Atomic(0)
     private let isStopped = Atomic(false)
     private let watch = Mutex<ReadWatch?>(nil)
+    private let store: PersistentStore
+    private let query: Query
+    private let sequence: SequenceNumber?
+    private let overlay: PendingOverlay?
 
-    init() {
+    /// Nil for a search that only the context can do.
+    init?(_ search: BackgroundSearch) {
+        guard case .inStore(let store, let query, let sequence, let overlay) = search else {
+            return nil
+        }
+        (self.store, self.query, self.sequence, self.overlay) = (store, query, sequence, overlay)
         (steps, toldOfStep) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
@@ -57,17 +66,12 @@ final class SearchUnderWay: Sendable {
         watch.withLock { $0 }?.stop()
     }
 
-    /// Finds the objects of a query on another thread.
-    func find(
-        _ query: Query, in store: PersistentStore, at sequence: SequenceNumber?,
-        under overlay: PendingOverlay?
-    ) async throws -> [GraphID] {
+    /// Finds the objects on another thread.
+    func find() async throws -> [GraphID] {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 DispatchQueue.global().async {
-                    let found = Result {
-                        try self.found(query, in: store, at: sequence, under: overlay)
-                    }
+                    let found = Result { try self.found() }
                     self.toldOfStep.finish()
                     continuation.resume(with: found)
                 }
@@ -77,10 +81,7 @@ final class SearchUnderWay: Sendable {
         }
     }
 
-    private func found(
-        _ query: Query, in store: PersistentStore, at sequence: SequenceNumber?,
-        under overlay: PendingOverlay?
-    ) throws -> [GraphID] {
+    private func found() throws -> [GraphID] {
         let own = ReadWatch { [weak self] rows in
             guard let self else { return }
             looked.add(rows, ordering: .relaxed)

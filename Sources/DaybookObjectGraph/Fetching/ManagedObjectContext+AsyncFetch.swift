@@ -43,20 +43,17 @@ extension ManagedObjectContext {
     ) async throws -> [Object] {
         var report = FetchReport(to: progress)
         try report.checkCancellation()
-        let ids: [GraphID]
         let search = try search(for: request)
         let revision = news.revision
-        switch search {
-        case .inStore(let store, let query, let sequence, let overlay):
-            let work = SearchUnderWay()
-            async let found = work.find(query, in: store, at: sequence, under: overlay)
+        let ids: [GraphID]
+        if let work = SearchUnderWay(search) {
+            async let found = work.find()
             for await _ in work.steps { report.follow(work) }
             ids = try await found
-        case .inContext:
+        } else {
             ids = try objectIDs(request)
         }
-        try report.checkCancellation()
-        report.beginMaking(ids.count)
+        try report.beginMaking(ids.count)
         var objects: [Object] = []
         for portion in request.portions(of: ids) {
             try report.checkCancellation()
@@ -67,8 +64,7 @@ extension ManagedObjectContext {
             // Others may have their turn.
             await Task.yield()
         }
-        try report.checkCancellation()
-        report.end()
+        try report.end()
         return objects
     }
 
@@ -91,21 +87,18 @@ extension ManagedObjectContext {
     ) async throws -> [Element] {
         var report = FetchReport(to: progress)
         try report.checkCancellation()
-        let ids: [GraphID]
         let (search, revision) = try await perform(schedule: .enqueued) {
             (try self.search(for: request), self.news.revision)
         }
-        switch search {
-        case .inStore(let store, let query, let sequence, let overlay):
-            let work = SearchUnderWay()
-            async let found = work.find(query, in: store, at: sequence, under: overlay)
+        let ids: [GraphID]
+        if let work = SearchUnderWay(search) {
+            async let found = work.find()
             for await _ in work.steps { report.follow(work) }
             ids = try await found
-        case .inContext:
+        } else {
             ids = try await perform(schedule: .enqueued) { try self.objectIDs(request) }
         }
-        try report.checkCancellation()
-        report.beginMaking(ids.count)
+        try report.beginMaking(ids.count)
         var values: [Element] = []
         for portion in request.portions(of: ids) {
             try report.checkCancellation()
@@ -115,8 +108,7 @@ extension ManagedObjectContext {
             }
             report.made(portion.count)
         }
-        try report.checkCancellation()
-        report.end()
+        try report.end()
         return values
     }
 
@@ -189,7 +181,8 @@ private struct FetchReport {
         progress.completedUnitCount = min(Int64(counts.looked), expected)
     }
 
-    mutating func beginMaking(_ count: Int) {
+    mutating func beginMaking(_ count: Int) throws {
+        try checkCancellation()
         found = Int64(count)
         progress.totalUnitCount = 2 * expected
         progress.completedUnitCount = expected
@@ -200,5 +193,8 @@ private struct FetchReport {
         progress.completedUnitCount = expected + expected * made / max(1, found)
     }
 
-    func end() { progress.completedUnitCount = 2 * expected }
+    func end() throws {
+        try checkCancellation()
+        progress.completedUnitCount = 2 * expected
+    }
 }

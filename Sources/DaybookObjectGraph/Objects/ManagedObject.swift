@@ -348,6 +348,11 @@ open class ManagedObject {
     /// subclasses as well, whatever these return.
     open class var laws: [Law] { [] }
 
+    /// Whether a store keeps an index of what entries have changed in objects of the class and of its subclasses, so that
+    /// `changed`, `increased` and `decreased` find them by property and time. A save of updates takes a little longer.
+    /// It has the objects of subclasses as well, whatever these return.
+    open class var indexesChanges: Bool { false }
+
     /// The indexes over several properties, a list of names for each. They serve the objects of subclasses as well.
     /// Use ``AttributeOptions/indexed`` for a single attribute.
     ///

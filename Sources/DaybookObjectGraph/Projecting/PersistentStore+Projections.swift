@@ -27,7 +27,7 @@ extension PersistentStore {
     ) throws(StoreError) -> JournalProjection<Key, Value> {
         require(version > 0, "The version of a projection is above 0.")
         return try store.refusing {
-            try KeptProjection.check(name: name)
+            try FoldedState.check(name: name)
             let model = try graphModel()
             return JournalProjection(
                 name, version: version, in: self, try filter.resolved(in: self, model), model, fold)
@@ -39,7 +39,7 @@ extension PersistentStore {
     /// - Returns: Their versions, places and sizes.
     /// - Throws: ``StoreError`` when the store cannot be read.
     public func projections() throws(StoreError) -> [ProjectionStatus] {
-        try store.refusing { try store.projections().map(ProjectionStatus.init) }
+        try store.refusing { try store.states().map(ProjectionStatus.init) }
     }
 
     /// Removes a projection with its state, whoever folds it; does nothing when there is none of the name. A program
@@ -50,7 +50,7 @@ extension PersistentStore {
     /// - Complexity: O(*n* log *n*) page reads and writes, *n* the number of its keys, in writes of a bounded size
     ///   between which others can save.
     public func removeProjection(named name: String) throws(StoreError) {
-        try store.refusing { try whileNotMoving { try store.removeProjection(named: name) } }
+        try store.refusing { try whileNotMoving { try store.removeState(named: name) } }
     }
 }
 
@@ -77,7 +77,7 @@ public struct ProjectionStatus: Sendable, Hashable {
     /// The one that is being built beside it; nil for none.
     public let successor: State?
 
-    init(_ kept: KeptProjection) {
+    init(_ kept: FoldedState) {
         name = kept.name
         current = State(kept.current)
         successor = kept.successor.map(State.init)

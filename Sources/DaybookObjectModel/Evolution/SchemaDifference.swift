@@ -12,8 +12,8 @@ extension Schema {
 struct SchemaDifference {
     let old: Schema
     let new: Schema
-    private let oldDescriptions: [String: EntityDescription]
-    private let newDescriptions: [String: EntityDescription]
+    let oldDescriptions: [String: EntityDescription]
+    let newDescriptions: [String: EntityDescription]
     let laws: LawDifference
     private(set) var steps: [ModelStep] = []
 
@@ -111,12 +111,6 @@ struct SchemaDifference {
         for index in entity.indexes where entity.declares(index) { addIndex(index, to: entity) }
     }
 
-    private mutating func addIndex(_ index: SchemaIndex, to entity: SchemaEntity) {
-        add(
-            .addIndex, entity.name, nil, "index '\(entity.name)' by \(index.text)",
-            isCompatible: true)
-    }
-
     private mutating func addConstraint(
         _ names: [String], _ number: UInt32, to entity: SchemaEntity
     ) {
@@ -175,8 +169,15 @@ struct SchemaDifference {
         compareConstraints(before, after)
         compareLaws(before, after)
         compareIndexes(before, after)
+        compareIndexOfChanges(before, after)
         let (was, now) = (oldDescriptions[before.name], newDescriptions[name])
-        if was?.versionHashModifier != now?.versionHashModifier || was?.userInfo != now?.userInfo {
+        // An index of changes that is also inherited says nothing more.
+        let isSaidElsewhere =
+            before.indexesChanges == after.indexesChanges
+            && was?.indexesChanges != now?.indexesChanges
+        if was?.versionHashModifier != now?.versionHashModifier || was?.userInfo != now?.userInfo
+            || isSaidElsewhere
+        {
             add(.annotate, name, nil, "annotate '\(name)'", isCompatible: true)
         }
     }
@@ -327,26 +328,5 @@ struct SchemaDifference {
         where !old.values.contains(number) {
             addConstraint(names, number, to: after)
         }
-    }
-
-    private mutating func compareIndexes(_ before: SchemaEntity, _ after: SchemaEntity) {
-        let (old, new) = (before.numbers.indexes, after.numbers.indexes)
-        for index in before.indexes
-        where before.declares(index) && !new.values.contains(index.number.rawValue) {
-            add(
-                .dropIndex, after.name, nil,
-                "drop the index of '\(after.name)' by \(index.text)", isCompatible: true)
-        }
-        for index in after.indexes
-        where after.declares(index) && !old.values.contains(index.number.rawValue) {
-            addIndex(index, to: after)
-        }
-    }
-}
-
-extension SchemaEntity {
-    /// Whether the entity itself declares an index, and does not inherit it.
-    fileprivate func declares(_ index: SchemaIndex) -> Bool {
-        numbers.indexes.values.contains(index.number.rawValue)
     }
 }

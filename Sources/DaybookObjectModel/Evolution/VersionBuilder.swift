@@ -49,7 +49,10 @@ struct VersionBuilder {
         numberProperties()
         numberConstraints()
         numberIndexes()
-        layOut()
+        VersionLayout(
+            from: old, oldSchema, to: SchemaCompiler(model, numbered), in: entry,
+            takingOver: predecessors
+        ).layOut(&numbered)
         refuseJoinedEnds()
     }
 
@@ -314,84 +317,6 @@ struct VersionBuilder {
                         + "it has are not: declare another relationship with this inverse, and move "
                         + "them.")
             }
-        }
-    }
-
-    // MARK: - Layout
-
-    /// Appends what is new to the layouts and marks what was removed.
-    private mutating func layOut() {
-        let compiler = SchemaCompiler(model, numbered)
-        let declared = Set(
-            numbered.lazy.filter { !$0.isRemoved }.flatMap(\.properties.values))
-        for position in numbered.indices {
-            if numbered[position].isRemoved {
-                numbered[position].properties = [:]
-                numbered[position].constraints = [:]
-                numbered[position].indexes = [:]
-                remove(from: position, except: [], declared)
-                continue
-            }
-            guard let description = compiler.entitiesByName[numbered[position].name] else {
-                continue
-            }
-            let properties = compiler.properties(of: description).sorted { $0.0 < $1.0 }
-            remove(from: position, except: Set(properties.map(\.0)), declared)
-            append(properties, to: position)
-        }
-    }
-
-    /// - Parameters:
-    ///   - position: The index of the entity in `numbered`.
-    ///   - live: The properties that the entity has.
-    ///   - declared: The properties that any entity declares.
-    private mutating func remove(
-        from position: Int, except live: Set<PropertyNumber>, _ declared: Set<PropertyNumber>
-    ) {
-        let before = oldSchema.entity(numbered[position].number)
-        for slot in numbered[position].slots.indices {
-            let number = numbered[position].slots[slot].property
-            if live.contains(number) {
-                numbered[position].slots[slot].removed = nil
-            } else if numbered[position].slots[slot].removed == nil {
-                var removed = RemovedSlot(before?.property(number))
-                // Other entities keep the property, and their index must not find these objects.
-                if declared.contains(number) { removed.isIndexed = false }
-                numbered[position].slots[slot].removed = removed
-            }
-        }
-    }
-
-    private mutating func append(
-        _ properties: [(PropertyNumber, String, SchemaProperty.Kind)], to position: Int
-    ) {
-        let entity = numbered[position].number
-        let slots = Set(numbered[position].slots.map(\.property))
-        let members = Set(numbered[position].members.map(\.property))
-        let live = Set(properties.map(\.0))
-        for (number, name, kind) in properties {
-            if case .relationship(let relationship, let end) = kind, end.isStored,
-                relationship.isToMany, !members.contains(number)
-            {
-                numbered[position].members.append(
-                    NumberedMembers(property: number, since: entry))
-            }
-            guard kind.hasSlot, !slots.contains(number) else { continue }
-            var slot = NumberedSlot(property: number, since: entry)
-            if case .attribute(let attribute) = kind, !old.entities.isEmpty {
-                // An entity's own attribute gives way to an inherited one of the same name.
-                let own = oldSchema.entity(entity)?.property(named: name)
-                let replaced = own.flatMap {
-                    $0.isAttribute && !$0.isDerived && !live.contains($0.number)
-                        ? $0.number : nil
-                }
-                let source =
-                    attribute.derivation == nil ? predecessors[number]?[entity] ?? replaced : nil
-                slot.fill =
-                    source.map { .converted(from: $0, to: attribute.type) }
-                    ?? .value(attribute.defaultValue)
-            }
-            numbered[position].slots.append(slot)
         }
     }
 }

@@ -84,6 +84,7 @@ extension EntityDescription {
         if !indexes.isEmpty {
             members.append(JSONMember("indexes", .array(indexes.map(\.json))))
         }
+        if indexesChanges { members.append(JSONMember("indexesChanges", .bool(true))) }
         members += JSONMember.annotations(renamingIdentifier, versionHashModifier, userInfo)
         return .object(members)
     }

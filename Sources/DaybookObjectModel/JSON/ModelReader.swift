@@ -64,8 +64,8 @@ struct ModelReader {
     private mutating func entity(_ json: JSONValue, at location: String) -> EntityDescription? {
         let names = [
             "name", "superentity", "abstract", "attributes", "relationships",
-            "uniquenessConstraints", "indexes", "laws", "renamingIdentifier", "versionHashModifier",
-            "userInfo",
+            "uniquenessConstraints", "indexes", "indexesChanges", "laws", "renamingIdentifier",
+            "versionHashModifier", "userInfo",
         ]
         guard let fields = fields(of: json, at: location, names: names),
             let name = text(fields, "name", isRequired: true)
@@ -84,7 +84,8 @@ struct ModelReader {
                 IndexDescription(indexElements($0.value, at: $0.location))
             }, renamingIdentifier: text(fields, "renamingIdentifier"),
             versionHashModifier: text(fields, "versionHashModifier"), userInfo: userInfo(fields),
-            laws: list(fields, "laws").compactMap { law($0.value, at: $0.location) })
+            laws: list(fields, "laws").compactMap { law($0.value, at: $0.location) },
+            indexesChanges: truth(fields, "indexesChanges", default: false))
     }
 
     private mutating func law(_ json: JSONValue, at location: String) -> LawDescription? {

@@ -42,6 +42,8 @@ package enum FilterAccess: Sendable {
     case join(SchemaProperty, Filter)
     /// Objects that the entries of some time have touched.
     case changes(FilterChange)
+    /// Objects in which entries have changed the property, by the index of changes.
+    case changeIndex(FilterChange)
     /// The objects that at least one of these plans finds.
     case union([FilterPlan])
     /// The objects that all of these plans find.
@@ -82,8 +84,13 @@ package enum FilterAccess: Sendable {
             else { return nil }
             self = .referrers(path.steps[0], object)
         case .past(let path, .change(let change)):
+            guard path == FilterPath() else { return nil }
+            if change.property.hasIndexedChanges {
+                self = .changeIndex(change)
+                return
+            }
             // What a relationship leads to is in the entries of the other side.
-            guard path == FilterPath(), change.since != nil,
+            guard change.since != nil,
                 change.property.slot != nil || change.property.isStoredToMany
             else { return nil }
             self = .changes(change)

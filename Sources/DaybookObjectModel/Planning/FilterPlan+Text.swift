@@ -48,6 +48,8 @@ extension FilterPlan {
                 + "all objects where those are many\(reason)"
         case .changes:
             "the objects in the entries since then\(reason), or all objects where these are many"
+        case .changeIndex(let change):
+            "index of the changes of '\(change.property.name)'\(reason)"
         case .union(let plans): plans.map { $0.way(in: schema) }.joined(separator: ", or ")
         case .intersection(let plans):
             plans.map { $0.way(in: schema) }.joined(separator: ", and ")

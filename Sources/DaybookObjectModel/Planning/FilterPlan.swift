@@ -28,6 +28,8 @@ package struct FilterPlan: Sendable {
         static let record = 1.0
         /// Of a row for which related objects or its versions have to be read.
         static let crossing = 5.0
+        /// Of an earlier version that is read.
+        static let version = 4.0
         /// Of an entry that is read.
         static let entry = 8.0
         /// The share of objects that are taken to meet a condition that has no index.
@@ -56,9 +58,11 @@ package struct FilterPlan: Sendable {
     ) throws {
         let total = try estimates.estimatedCount(of: entities)
         let readsMore = filter.crossesRelationships || filter.asksForPast
-        let cost = Double(total) * (readsMore ? Cost.crossing : 1)
+        let versions = filter.asksForPast ? try estimates.estimatedVersionCount(of: entities) : 0
+        let pastCost = Double(versions) * Cost.version
+        let cost = Double(total) * (readsMore ? Cost.crossing : 1) + pastCost
         let frame = Frame(
-            total: total, joins: joins,
+            total: total, joins: joins, pastCost: total > 0 ? pastCost / Double(total) : 0,
             indexes: estimates.schema.compoundIndexes(of: entities))
         let best = try Self.narrowest(filter, in: frame, estimates)
         if let best, best.cost < cost || total <= Cost.fewObjects {
@@ -87,8 +91,12 @@ package struct FilterPlan: Sendable {
     private struct Frame {
         let total: Int
         let joins: JoinChoice
+        /// Of the earlier versions of one object, where these are asked for.
+        let pastCost: Double
         /// The indexes over several properties.
         let indexes: [SchemaIndex]
+        /// Of an object that is looked up because of a change, and whose versions are read.
+        var changedCost: Double { Cost.lookUp * Cost.crossing + pastCost }
     }
 
     /// The access that finds the fewest; nil where only a walk finds all.
@@ -163,7 +171,7 @@ package struct FilterPlan: Sendable {
     /// Whether the objects are found in records of their own, which can be compared with others.
     private var isOfRecords: Bool {
         switch access {
-        case .index, .compound, .referrers: true
+        case .index, .compound, .referrers, .changeIndex: true
         default: false
         }
     }
@@ -207,7 +215,21 @@ package struct FilterPlan: Sendable {
             let count = min(entries, total)
             self.init(
                 access, chosen, count: count, of: total,
-                cost: Double(entries) * Cost.entry + Double(count) * Cost.lookUp * Cost.crossing)
+                cost: Double(entries) * Cost.entry + Double(count) * frame.changedCost)
+        case .changeIndex(let change):
+            guard let records = try estimates.estimatedCount(ofIndexed: change) else {
+                guard change.since != nil else { return nil }
+                try self.init(.changes(change), chosen, in: frame, estimates)
+                return
+            }
+            // Records tell no author: the entry is read, and what it says decides before any object is looked up.
+            let isOfOne = if case .named = change.author { true } else { false }
+            let share = isOfOne ? Cost.guess : 1
+            let count = Int((Double(min(records, total)) * share).rounded(.up))
+            let asked = Double(records) * (isOfOne ? 2 : 1) * Cost.record
+            self.init(
+                access, chosen, count: count, of: total,
+                cost: asked + Double(count) * frame.changedCost)
         case .union, .intersection, .scan: return nil
         }
     }

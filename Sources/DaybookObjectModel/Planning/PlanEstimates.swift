@@ -6,6 +6,9 @@ package protocol PlanEstimates: ~Copyable {
     /// About how many objects the entities have.
     func estimatedCount(of entities: [EntityNumber]) throws -> Int
 
+    /// About how many earlier versions the objects of the entities have.
+    func estimatedVersionCount(of entities: [EntityNumber]) throws -> Int
+
     /// About how many records the index of a property has within ranges; nil where it does not serve.
     func estimatedCount(of index: SchemaProperty, in ranges: [IndexRange]) throws -> Int?
 
@@ -19,4 +22,8 @@ package protocol PlanEstimates: ~Copyable {
 
     /// About how many objects the entries have touched that a condition on the past is about.
     func estimatedCount(of change: FilterChange) throws -> Int
+
+    /// About how many changes the index of changes has that a condition on the past may be about; nil where it does not
+    /// serve.
+    func estimatedCount(ofIndexed change: FilterChange) throws -> Int?
 }

@@ -1,3 +1,6 @@
+// The room of schemas: a model together with the numbers that a store has given to its entities, properties,
+// constraints and indexes. Everything below the names of a program works with these.
+
 /// A compiled model: checked, numbered and laid out.
 ///
 /// Invariants:

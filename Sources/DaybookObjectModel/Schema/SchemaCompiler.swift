@@ -33,7 +33,8 @@ struct SchemaCompiler {
             numbers: numbered[Int(number.rawValue) - 1], description: description,
             superentity: description.superentityName.flatMap { entityNumbers[$0] },
             family: family(of: description.name), properties: properties(of: description),
-            constraints: constraints(of: description), indexes: indexes(of: description))
+            constraints: constraints(of: description), indexes: indexes(of: description),
+            indexesChanges: description.lineage(entitiesByName).contains(where: \.indexesChanges))
     }
 
     /// All properties of an entity, inherited ones included, in no order.

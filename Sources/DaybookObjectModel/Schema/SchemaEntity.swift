@@ -64,11 +64,14 @@ package final class SchemaProperty: Sendable {
     /// The attribute with an index, of its own or with others, that has this one's texts without case and
     /// diacritics.
     package let foldedIndex: SchemaProperty?
+    /// Whether a store keeps an index of the entries that have changed it, in objects of this entity.
+    package let hasIndexedChanges: Bool
 
     init(
         number: PropertyNumber, name: String, kind: Kind, slot: Int?,
-        foldedIndex: SchemaProperty? = nil
+        foldedIndex: SchemaProperty? = nil, indexesChanges: Bool = false
     ) {
+        hasIndexedChanges = indexesChanges && slot != nil && kind.isKept
         self.foldedIndex = foldedIndex
         self.number = number
         self.name = name
@@ -159,6 +162,8 @@ package final class SchemaEntity: Sendable {
     package let indexes: [SchemaIndex]
     /// The value of every slot in a new object.
     package let defaults: [Value]
+    /// Whether a store keeps an index of what entries have changed of its objects.
+    package let indexesChanges: Bool
     /// The names of the composite attributes, those in others and inherited ones included.
     package let compositeNames: Set<String>
     private let propertiesByName: [String: SchemaProperty]
@@ -173,9 +178,10 @@ package final class SchemaEntity: Sendable {
         numbers: NumberedEntity, description: EntityDescription, superentity: EntityNumber?,
         family: [EntityNumber], properties: [(PropertyNumber, String, SchemaProperty.Kind)],
         constraints compound: [(PropertyNumber, names: [String])],
-        indexes: [(PropertyNumber, IndexDescription)]
+        indexes: [(PropertyNumber, IndexDescription)], indexesChanges: Bool
     ) {
         self.numbers = numbers
+        self.indexesChanges = indexesChanges
         number = numbers.number
         name = description.name
         isAbstract = description.isAbstract
@@ -189,7 +195,8 @@ package final class SchemaEntity: Sendable {
             slotsByNumber[property.0] = slotsByNumber.count
         }
         let indexed = Set(indexes.flatMap { $0.1.elements.map(\.propertyName) })
-        self.properties = Self.properties(ordered, slotsByNumber, indexed: indexed)
+        self.properties = Self.properties(
+            ordered, slotsByNumber, indexed: indexed, indexesChanges)
         let transient = ordered.firstIndex { $0.2.isTransient } ?? ordered.count
         (firstNumber, positions) = Self.positions(of: self.properties[..<transient])
         transientPositions = Self.positions(
@@ -239,7 +246,7 @@ package final class SchemaEntity: Sendable {
     /// Makes the properties; those that index the texts of others come first.
     private static func properties(
         _ ordered: [(PropertyNumber, String, SchemaProperty.Kind)], _ slots: [PropertyNumber: Int],
-        indexed: Set<String>
+        indexed: Set<String>, _ indexesChanges: Bool
     ) -> [SchemaProperty] {
         var indexes: [String: SchemaProperty] = [:]
         for (number, name, kind) in ordered {
@@ -247,13 +254,14 @@ package final class SchemaEntity: Sendable {
                 indexes[source] == nil
             else { continue }
             indexes[source] = SchemaProperty(
-                number: number, name: name, kind: kind, slot: slots[number])
+                number: number, name: name, kind: kind, slot: slots[number],
+                indexesChanges: indexesChanges)
         }
         return ordered.map { number, name, kind in
             if let index = indexes.values.first(where: { $0.number == number }) { return index }
             return SchemaProperty(
                 number: number, name: name, kind: kind, slot: slots[number],
-                foldedIndex: indexes[name])
+                foldedIndex: indexes[name], indexesChanges: indexesChanges)
         }
     }
 
@@ -263,7 +271,7 @@ package final class SchemaEntity: Sendable {
         self.init(
             numbers: NumberedEntity(number: number, name: name),
             description: EntityDescription(name: name), superentity: nil, family: [number],
-            properties: [], constraints: [], indexes: [])
+            properties: [], constraints: [], indexes: [], indexesChanges: false)
     }
 
     /// The property of that name.
@@ -336,6 +344,15 @@ extension SchemaProperty.Kind {
             case .text(.canonical, let source)? = description.derivation
         else { return nil }
         return source
+    }
+
+    /// Whether it is in the model and in a store.
+    fileprivate var isKept: Bool {
+        switch self {
+        case .attribute(let description): !description.isTransient
+        case .relationship: true
+        case .removed: false
+        }
     }
 
     var isTransient: Bool {

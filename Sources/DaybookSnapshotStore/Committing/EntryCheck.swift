@@ -30,6 +30,7 @@ enum EntryCheck {
             }
             problems += try connections(
                 of: change.object, found, entity, projection, pending, transaction)
+            problems += try traces(of: change, sequence, entity, name, projection, transaction)
         }
         guard problems.isEmpty else {
             throw StoreError(
@@ -38,6 +39,26 @@ enum EntryCheck {
                     + "verify' to see how far the damage goes.",
                 details: problems)
         }
+    }
+
+    /// What the index of changes does not have of a change.
+    private static func traces(
+        of change: Change, _ sequence: SequenceNumber, _ entity: SchemaEntity, _ name: String,
+        _ projection: Projection, _ transaction: borrowing WriteTransaction
+    ) throws -> [String] {
+        guard entity.indexesChanges, case .update(let edits, _) = change.kind else { return [] }
+        var problems: [String] = []
+        for edit in edits where edit.old.encoded != edit.new.encoded {
+            guard let property = entity.property(edit.property), property.hasIndexedChanges else {
+                continue
+            }
+            let key = StoreKey.change(of: edit.property, in: sequence, change.object)
+            if try !transaction.contains(projection.tables.index, key.span.bytes) {
+                problems.append(
+                    "The index of the changes of '\(property.name)' does not have \(name).")
+            }
+        }
+        return problems
     }
 
     private static func connections(

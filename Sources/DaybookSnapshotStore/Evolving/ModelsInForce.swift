@@ -123,6 +123,21 @@ final class ModelsInForce: Sendable {
             }
     }
 
+    /// Whether the index of changes has a property, in all objects that have it by the program's model.
+    func hasIndexedChanges(
+        of property: SchemaProperty, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> Bool {
+        guard property.hasIndexedChanges else { return false }
+        let last = try Projection.lastModel(parts.tables, in: transaction)
+        if last == view.sequence { return true }
+        let current = try inForce(setBy: last, in: transaction).parts.projection.schema
+        return view.schema.entities.allSatisfy { entity in
+            entity.property(property.number)?.hasIndexedChanges != true
+                || current.entity(entity.number)?.property(property.number)?.hasIndexedChanges
+                    == true
+        }
+    }
+
     /// Whether the index has all current objects: a unique one lacks objects without a value, which
     /// a program may see although its own model demands one.
     func indexHasAll(

@@ -48,7 +48,8 @@ extension Store {
                 var found: [LawBreach] = []
                 for change in touched {
                     found += try check.breaches(
-                        of: change, entry.header, before: entry.sequence.previous, in: transaction)
+                        of: parts.projection.schema.current(change), entry.header,
+                        before: entry.sequence.previous, in: transaction)
                 }
                 return found
             }
@@ -72,5 +73,38 @@ extension LawCheck {
     /// Whether a law may be about a change.
     fileprivate func concerns(_ change: Change) -> Bool {
         !change.isInsert && !laws.laws(of: change.object.entity).isEmpty
+    }
+}
+
+extension Schema {
+    /// A change with the attributes that its entity has now: one that has had another type takes the edits of the one
+    /// that it came from, with the values converted as those of rows are.
+    fileprivate func current(_ change: Change) -> Change {
+        guard let entity = entity(change.object.entity),
+            case .update(var edits, let members) = change.kind
+        else { return change }
+        for index in edits.indices {
+            while let successor = entity.successor(of: edits[index].property) {
+                edits[index] = Edit(
+                    property: successor.property,
+                    old: edits[index].old.converted(to: successor.type),
+                    new: edits[index].new.converted(to: successor.type))
+            }
+        }
+        return Change(
+            object: change.object, kind: .update(edits: edits, members: members),
+            cause: change.cause)
+    }
+}
+
+extension SchemaEntity {
+    /// The attribute that has taken the values of another, and its type then.
+    fileprivate func successor(
+        of number: PropertyNumber
+    ) -> (property: PropertyNumber, type: AttributeType)? {
+        for (slot, fill) in fills.enumerated() {
+            if case .converted(from: number, let type) = fill { return (slots[slot].number, type) }
+        }
+        return nil
     }
 }

@@ -31,6 +31,8 @@ final class FoldedEntity: Sendable {
     /// The to-many relationships whose members stand in changes, in the order of their ages, those that
     /// were removed included.
     let storedToMany: [PropertyNumber]
+    /// Whether the index has what entries change.
+    let indexesChanges: Bool
     /// Brings rows into the layout of the entity.
     let layout: EntityLayout
     /// The slot of each property, by number.
@@ -44,6 +46,7 @@ final class FoldedEntity: Sendable {
         compounds = entity.constraints.filter(\.isCompound)
         indexes = entity.indexes.map(FoldedIndex.init)
         storedToMany = entity.numbers.members.map(\.property)
+        indexesChanges = entity.indexesChanges
         layout = EntityLayout(entity)
         slots = Dictionary(
             properties.map { ($0.number, $0.slot) }, uniquingKeysWith: { first, _ in first })

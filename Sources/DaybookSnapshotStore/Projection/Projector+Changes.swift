@@ -122,13 +122,16 @@ extension Projector {
         guard found != nil else { throw mismatch() }
         for edit in change.edits {
             guard let property = entity.property(edit.property),
-                property.isIndexed || property.isReference,
+                property.isIndexed || property.isReference || entity.indexesChanges,
                 !entry.hasSame(edit.old, edit.new)
             else { continue }
+            if entity.indexesChanges, !property.isRemoved {
+                index.add(StoreKey.change(of: property.number, in: sequence, change.object))
+            }
             if property.isIndexed {
                 try removeIndex(property, edit.old, entry)
                 try addIndex(property, edit.new, entry)
-            } else {
+            } else if property.isReference {
                 try disconnect(property, edit.old, entry, in: transaction)
                 try connect(property, edit.new, entry)
             }

@@ -17,6 +17,7 @@ extension Projector {
         for move in moves(from: before) where !move.isEmpty && !pending.isAll(of: move) {
             try reindex(move, in: transaction)
         }
+        try moveChanges(from: before, in: transaction)
     }
 
     /// What the index has to gain and to lose, for each entity that is or was in the model.

@@ -246,15 +246,7 @@ extension Snapshot {
     ) throws -> [ObjectID]? {
         let entities = Set(query.entities)
         let lower = StoreKey.index(property.number)
-        var found: [ObjectID] = []
-        // Objects with the same value are in the order of their numbers, of which the first are kept.
-        var group: (value: [UInt8], start: Int) = ([], 0)
-        let (double, isTooGreat) = window.multipliedReportingOverflow(by: 2)
-        let capacity = isTooGreat ? .max : max(double, 512)
-        func arrange() {
-            found[group.start...].sort { ($0.number, $0.entity) < ($1.number, $1.entity) }
-            found.removeLast(max(0, found.count - max(window, group.start)))
-        }
+        var first = FirstObjects(window: window)
         var isWhole = true
         try projection.scanIndex(
             from: lower, to: StoreKey.end(of: lower) ?? [], order: order, in: transaction
@@ -264,20 +256,57 @@ extension Snapshot {
                 isWhole = false
                 return .stop
             }
-            if !value.hasSameBytes(as: group.value.span.bytes) {
-                arrange()
-                if found.count >= window { return .stop }
-                group = (value.array, found.count)
-            }
-            found.append(object)
+            guard first.add(object, under: value) == .proceed else { return .stop }
             // Records of one entity with the same value come in the order of the numbers.
-            if order == .ascending, entities.count == 1, found.count >= window { return .stop }
-            if found.count >= capacity { arrange() }
-            return .proceed
+            return order == .ascending && entities.count == 1 && first.isFull ? .stop : .proceed
         }
         guard isWhole else { return nil }
-        arrange()
-        return Array(found.dropFirst(max(0, query.offset)).prefix(query.limit ?? .max))
+        first.arrange()
+        return Array(first.objects.dropFirst(max(0, query.offset)).prefix(query.limit ?? .max))
+    }
+}
+
+/// The first objects of an index, from records that come value by value.
+///
+/// Objects with the same value are in the order of their numbers, of which the first are kept.
+private struct FirstObjects {
+    private(set) var objects: [ObjectID] = []
+    private let window: Int
+    /// With so many objects those that are not wanted are let go of.
+    private let capacity: Int
+    /// The value of the last record.
+    private var value = KeyWriter()
+    /// Where the objects with that value begin.
+    private var start = 0
+
+    init(window: Int) {
+        self.window = window
+        let (double, isTooGreat) = window.multipliedReportingOverflow(by: 2)
+        capacity = isTooGreat ? .max : max(double, 512)
+    }
+
+    /// Whether there are as many as are wanted.
+    var isFull: Bool { objects.count >= window }
+
+    /// Adds the object of the next record, and says whether more are wanted.
+    mutating func add(_ object: ObjectID, under value: RawSpan) -> WalkStep {
+        if !value.hasSameBytes(as: self.value.bytes.span.bytes) {
+            arrange()
+            if isFull { return .stop }
+            self.value.removeAll()
+            self.value.append(bytes: value)
+            start = objects.count
+        }
+        objects.append(object)
+        if objects.count >= capacity { arrange() }
+        return .proceed
+    }
+
+    /// Puts the objects with the last value in order, and lets go of those that are not wanted.
+    mutating func arrange() {
+        guard objects.count - start > 1 else { return }
+        objects[start...].sort { ($0.number, $0.entity) < ($1.number, $1.entity) }
+        objects.removeLast(max(0, objects.count - max(window, start)))
     }
 }
 

@@ -138,6 +138,7 @@ extension Snapshot {
             let (first, last) = try entries(since: change.since, until: change.until)
             guard first <= last else { return [] }
             return try changedObjects(of: entities, after: first.previous, through: last)
+        case .changeIndex(let change): return try indexedChanges(of: change)
         case .scan: return nil
         }
     }

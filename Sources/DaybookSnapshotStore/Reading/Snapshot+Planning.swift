@@ -10,10 +10,21 @@ extension Snapshot: PlanEstimates {
     ///
     /// - Complexity: O(log *n*) page reads for each entity.
     package func estimatedCount(of entities: [EntityNumber]) throws -> Int {
+        try estimatedCount(of: entities, in: projection.tables.rows)
+    }
+
+    /// About how many earlier versions the objects of the entities have.
+    ///
+    /// - Complexity: O(log *n*) page reads for each entity.
+    package func estimatedVersionCount(of entities: [EntityNumber]) throws -> Int {
+        try estimatedCount(of: entities, in: projection.tables.versions)
+    }
+
+    private func estimatedCount(of entities: [EntityNumber], in table: Table) throws -> Int {
         var count = 0
         for entity in entities {
             count += try transaction.estimatedCount(
-                projection.tables.rows, from: StoreKey.entity(entity).span.bytes,
+                table, from: StoreKey.entity(entity).span.bytes,
                 to: StoreKey.end(of: entity).span.bytes)
         }
         return count

@@ -61,11 +61,11 @@ extension Store {
         return try wrapping { try environment.table(ifThere: StateTable.name) }
     }
 
-    /// The projections that the store keeps, sorted by name.
+    /// The folded states that the store keeps, sorted by name.
     ///
     /// - Throws: ``StoreError`` when the store cannot be read.
-    package func projections() throws -> [KeptProjection] {
-        try reading { try StoreMetadata.projections(parts.tables.meta, in: $0).projections }
+    package func states() throws -> [FoldedState] {
+        try reading { try StoreMetadata.states(parts.tables.meta, in: $0).states }
     }
 
     /// Runs `body` on a state of a projection.
@@ -84,8 +84,8 @@ extension Store {
         while true {
             let table = try stateTable()
             let result: Result? = try reading { transaction in
-                let list = try StoreMetadata.projections(parts.tables.meta, in: transaction)
-                let kept = list.projection(named: name)
+                let list = try StoreMetadata.states(parts.tables.meta, in: transaction)
+                let kept = list.state(named: name)
                 let generation = number.map { kept?.generation($0) } ?? kept?.current
                 // Made between the look for it and the beginning of the transaction.
                 if generation != nil, table == nil { return nil }

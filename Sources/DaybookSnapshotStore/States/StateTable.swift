@@ -10,8 +10,8 @@ internal import DaybookObjectModel
 // |---|---|---|
 // | states | number of the generation u32, key of at most 507 bytes | value |
 //
-// The table is made with the first state of a store. Which generations there are, the record `projections` of
-// `meta` says: see `ProjectionList`. The records carry a check, as those of the store's own projection do.
+// The table is made with the first state of a store. Which generations there are, the record `states` of
+// `meta` says: see `StateList`. The records carry a check, as those of the store's own projection do.
 
 /// The table of states.
 enum StateTable {
@@ -95,8 +95,8 @@ package struct StateGeneration: Sendable, Hashable {
     }
 }
 
-/// A projection that the store keeps under a name.
-package struct KeptProjection: Sendable, Hashable {
+/// A state that the store keeps under a name, for a projection of a program's own.
+package struct FoldedState: Sendable, Hashable {
     /// The name.
     package let name: String
     /// The state that is read.
@@ -158,7 +158,7 @@ extension StoreError {
     }
 }
 
-extension KeptProjection {
+extension FoldedState {
     /// The greatest length of a name, in bytes of UTF-8.
     package static let nameBytesLimit = 200
 

@@ -40,9 +40,9 @@ package struct StatePage: Sendable {
     ///   written.
     fileprivate func carryOut(
         _ table: Table, _ parts: StoreParts, in transaction: borrowing WriteTransaction
-    ) throws -> KeptProjection? {
+    ) throws -> FoldedState? {
         let meta = parts.tables.meta
-        var list = try StoreMetadata.projections(meta, in: transaction)
+        var list = try StoreMetadata.states(meta, in: transaction)
         guard try task.isStill(in: list) else { return nil }
         var generation =
             try task.generation ?? list.begin(task.name, version: task.version, task.form)
@@ -50,8 +50,8 @@ package struct StatePage: Sendable {
         generation.place = target
         list.move(
             generation, of: task.name, head: try parts.journal.head(in: transaction))
-        try StoreMetadata.setProjections(list, meta, in: transaction)
-        return list.projection(named: task.name)
+        try StoreMetadata.setStates(list, meta, in: transaction)
+        return list.state(named: task.name)
     }
 
     private func write(
@@ -85,7 +85,7 @@ package struct FoldTask: Sendable {
     let version: Int
     let form: ProjectionKeyForm
     /// The projection as it was found; nil for a new one.
-    let projection: KeptProjection?
+    let projection: FoldedState?
     /// The state to move; nil for one that has to begin.
     package let generation: StateGeneration?
     /// The last entry at that time.
@@ -97,8 +97,8 @@ package struct FoldTask: Sendable {
     package var place: JournalPlace { generation?.place ?? JournalPlace(.zero, .zero) }
 
     /// Whether the state to move stands where it was found, or is still to begin.
-    fileprivate func isStill(in list: ProjectionList) throws -> Bool {
-        let kept = list.projection(named: name)
+    fileprivate func isStill(in list: StateList) throws -> Bool {
+        let kept = list.state(named: name)
         if let generation { return kept?.generation(generation.number) == generation }
         return try kept?.generation(movedBy: version, to: .zero, rebuilds: true) == nil
     }
@@ -127,8 +127,8 @@ extension Store {
         guard !options.isReadOnly else { throw StoreError.readOnly(path) }
         return try reading { transaction in
             let head = try parts.journal.head(in: transaction)
-            let list = try StoreMetadata.projections(parts.tables.meta, in: transaction)
-            let kept = list.projection(named: name)
+            let list = try StoreMetadata.states(parts.tables.meta, in: transaction)
+            let kept = list.state(named: name)
             let target = target ?? head
             let generation = try kept?.generation(
                 movedBy: version, to: target, rebuilds: rebuilds)
@@ -144,7 +144,7 @@ extension Store {
     /// - Returns: The projection then; nil when another was faster, and nothing was written.
     /// - Throws: ``StoreError`` with ``StoreError/Code/full`` and the like. The store is unchanged then.
     /// - Complexity: O(*k* log *n*) page reads and writes, *k* the number of records.
-    package func keep(_ page: StatePage) throws -> KeptProjection? {
+    package func keep(_ page: StatePage) throws -> FoldedState? {
         let table = try stateTableMade()
         return try writing { [parts] in try page.carryOut(table, parts, in: $0) }
     }
@@ -163,11 +163,11 @@ extension Store {
         of name: String, version: Int, _ form: ProjectionKeyForm
     ) throws -> StateGeneration? {
         try writing { [parts] transaction in
-            var list = try StoreMetadata.projections(parts.tables.meta, in: transaction)
-            guard let kept = list.projection(named: name) else { return nil }
+            var list = try StoreMetadata.states(parts.tables.meta, in: transaction)
+            guard let kept = list.state(named: name) else { return nil }
             try kept.checkNewest(version)
             let begun = try list.begin(name, version: version, form)
-            try StoreMetadata.setProjections(list, parts.tables.meta, in: transaction)
+            try StoreMetadata.setStates(list, parts.tables.meta, in: transaction)
             return begun
         }
     }
@@ -180,8 +180,8 @@ extension Store {
         by begun: StateGeneration, _ name: String, _ version: Int
     ) throws {
         try reading { transaction in
-            let list = try StoreMetadata.projections(parts.tables.meta, in: transaction)
-            guard let kept = list.projection(named: name), kept.current.number < begun.number
+            let list = try StoreMetadata.states(parts.tables.meta, in: transaction)
+            guard let kept = list.state(named: name), kept.current.number < begun.number
             else { return }
             try kept.checkNewest(version)
         }
@@ -191,12 +191,12 @@ extension Store {
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/readOnly`` and the like.
     /// - Complexity: One write; then as ``removeDiscardedStates()``.
-    package func removeProjection(named name: String) throws {
+    package func removeState(named name: String) throws {
         try writing { [parts] transaction in
-            var list = try StoreMetadata.projections(parts.tables.meta, in: transaction)
-            guard list.projection(named: name) != nil else { return }
+            var list = try StoreMetadata.states(parts.tables.meta, in: transaction)
+            guard list.state(named: name) != nil else { return }
             list.remove(name)
-            try StoreMetadata.setProjections(list, parts.tables.meta, in: transaction)
+            try StoreMetadata.setStates(list, parts.tables.meta, in: transaction)
         }
         try removeDiscardedStates()
     }
@@ -216,20 +216,20 @@ extension Store {
     package func removeSomeDiscardedStates() throws -> Bool {
         guard try !discardedStates().isEmpty, let table = try stateTable() else { return false }
         return try writing { [meta = parts.tables.meta] transaction in
-            var list = try StoreMetadata.projections(meta, in: transaction)
+            var list = try StoreMetadata.states(meta, in: transaction)
             guard let number = list.discarded.first else { return false }
             let keys = try Self.keys(of: number, table, in: transaction)
             for key in keys { _ = try transaction.delete(table, key.span.bytes) }
             guard keys.isEmpty else { return true }
             list.forget(discarded: number)
-            try StoreMetadata.setProjections(list, meta, in: transaction)
+            try StoreMetadata.setStates(list, meta, in: transaction)
             return !list.discarded.isEmpty
         }
     }
 
     /// The generations of which records are still to be removed.
     package func discardedStates() throws -> [UInt32] {
-        try reading { try StoreMetadata.projections(parts.tables.meta, in: $0).discarded }
+        try reading { try StoreMetadata.states(parts.tables.meta, in: $0).discarded }
     }
 
     /// The first keys of a generation, as many as are removed in one write.

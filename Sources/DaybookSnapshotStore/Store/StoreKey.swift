@@ -122,6 +122,42 @@ enum StoreKey {
         return key
     }
 
+    /// The first number under which the table of indexes has changes: behind those of attributes, before those of
+    /// constraints.
+    static let changesNumberMinimum = Schema.transientNumberMinimum
+
+    /// The property whose changes are under a number; nil where that is of another index.
+    static func property(ofChanges number: PropertyNumber) -> PropertyNumber? {
+        guard number.rawValue >= changesNumberMinimum,
+            number.rawValue < SchemaConstraint.compoundNumberMinimum
+        else { return nil }
+        return PropertyNumber(rawValue: number.rawValue - changesNumberMinimum)
+    }
+
+    /// The size of the number that a key in the index of changes begins with, in bytes.
+    static let changesNumberSize = 4
+
+    /// The prefix of the index of changes from an entry on.
+    static func changes(
+        of property: PropertyNumber, from sequence: SequenceNumber
+    ) -> [UInt8] {
+        var writer = KeyWriter(capacity: 12)
+        writer.append(changesNumberMinimum + property.rawValue)
+        writer.append(sequence.rawValue)
+        return writer.bytes
+    }
+
+    /// The key of a change in the index of changes.
+    static func change(
+        of property: PropertyNumber, in sequence: SequenceNumber, _ object: ObjectID
+    ) -> [UInt8] {
+        var writer = KeyWriter(capacity: 24)
+        writer.append(changesNumberMinimum + property.rawValue)
+        writer.append(sequence.rawValue)
+        writer.append(object)
+        return writer.bytes
+    }
+
     /// The key of an entry in the table of times.
     static func time(_ time: Int64, _ sequence: SequenceNumber) -> [UInt8] {
         var writer = KeyWriter(capacity: 16)

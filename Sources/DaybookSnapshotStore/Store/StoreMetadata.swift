@@ -24,7 +24,7 @@ struct StoreMetadata: Sendable {
         /// How far readers have come; missing until a cursor is set.
         static let cursors = "cursors"
         /// What programs fold out of the journal; missing until a fold has run.
-        static let projections = "projections"
+        static let states = "states"
         /// The indexes that are being built; missing when there are none.
         static let pendingIndexes = "pendingIndexes"
     }

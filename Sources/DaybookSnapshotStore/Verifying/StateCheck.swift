@@ -22,20 +22,20 @@ struct StateCheck {
         self.parts = parts
     }
 
-    /// Checks the list of projections and all records.
+    /// Checks the list of states and all records.
     mutating func run(
         in transaction: borrowing ReadTransaction, _ progress: (Double) -> Void
     ) throws {
-        let list: ProjectionList
+        let list: StateList
         do {
-            list = try StoreMetadata.projections(parts.tables.meta, in: transaction)
+            list = try StoreMetadata.states(parts.tables.meta, in: transaction)
         } catch let error as StoreError where error.code == .corrupt {
-            let place = "meta, '\(StoreMetadata.Name.projections)'"
+            let place = "meta, '\(StoreMetadata.Name.states)'"
             findings.append(
                 VerifyFinding(kind: .metadata, place: place, message: error.message))
             return
         }
-        let generations = list.projections.flatMap { kept in
+        let generations = list.states.flatMap { kept in
             [kept.current, kept.successor].compactMap { $0 }.map { (kept.name, $0) }
         }
         guard let table else {

@@ -95,8 +95,7 @@ extension StoreRecord {
                 let number = PropertyNumber(rawValue: try reader.uint32(bytes))
                 var end = KeyReader(at: max(0, key.count - StoreKey.objectSize))
                 let object = schema.name(of: try end.object(bytes))
-                let property = schema.property(number)?.name ?? "?\(number.rawValue)"
-                return "index, '\(property)' of \(object)"
+                return "index, \(schema.indexName(number)) of \(object)"
             case "times":
                 _ = try reader.int64(bytes)
                 return "times, entry \(try reader.sequence(bytes))"
@@ -108,5 +107,24 @@ extension StoreRecord {
             return "\(table.name), key of \(key.count) bytes"
         }
         return "\(table.name), key of \(key.count) bytes"
+    }
+}
+
+extension Schema {
+    /// What the records with a number are an index of: a property, or several together.
+    fileprivate func indexName(_ number: PropertyNumber) -> String {
+        if let property = StoreKey.property(ofChanges: number) {
+            return "changes of '\(self.property(property)?.name ?? "?\(property.rawValue)")'"
+        }
+        if let property = property(number) { return "'\(property.name)'" }
+        for entity in entities {
+            if let index = entity.indexes.first(where: { $0.number == number }) {
+                return index.text
+            }
+            if let constraint = entity.constraints.first(where: { $0.number == number }) {
+                return constraint.properties.map { "'\($0.name)'" }.joined(separator: ", ")
+            }
+        }
+        return "'?\(number.rawValue)'"
     }
 }

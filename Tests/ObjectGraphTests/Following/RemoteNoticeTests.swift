@@ -9,8 +9,7 @@ import Testing
 @testable import DaybookSnapshotStore
 
 /// A coordinator that is told at once what others save.
-@Suite(.timeLimit(.minutes(5)))
-struct RemoteNoticeTests {
+@Suite struct RemoteNoticeTests {
     private let followed: FollowedStore
     private let other: PersistentContainer
 

@@ -8,8 +8,7 @@ import Testing
 @testable import DaybookObjectGraph
 
 /// Entries that come one after the other.
-@Suite(.timeLimit(.minutes(5)))
-struct StoreChangesTests {
+@Suite struct StoreChangesTests {
     private let followed: FollowedStore
     private var store: PersistentStore { followed.store }
 

@@ -66,21 +66,16 @@ import Testing
         #expect(nobody == [])
     }
 
-    @Test(.timeLimit(.minutes(1)))
-    func `the store is searched while the context's queue is busy`() async throws {
+    @Test func `the store is searched while the context's queue is busy`() async throws {
         try race.fill(100)
         let context = race.container.newBackgroundContext()
         let request = all
         let how = try await context.perform { try context.search(for: request) }
-        guard case .inStore(let store, let query, let sequence, let overlay) = how else {
-            Issue.record("A store finds all runners.")
-            return
-        }
+        let search = try #require(SearchUnderWay(how), "A store finds all runners.")
         let gate = DispatchSemaphore(value: 0)
         occupy(context, until: gate)
 
-        let search = SearchUnderWay()
-        let found = try await search.find(query, in: store, at: sequence, under: overlay)
+        let found = try await search.find()
 
         gate.signal()
         #expect(found.count == 100)
@@ -98,13 +93,9 @@ import Testing
         }
         try race.fill(3)
         try await context.perform { Runner(context: context).name = "late" }
-        guard case .inStore(let store, let query, let sequence, let overlay) = how else {
-            Issue.record("A store finds all runners.")
-            return
-        }
+        let search = try #require(SearchUnderWay(how), "A store finds all runners.")
 
-        let found = try await SearchUnderWay().find(
-            query, in: store, at: sequence, under: overlay)
+        let found = try await search.find()
 
         #expect(found.count == 11)
     }
@@ -126,7 +117,8 @@ import Testing
             return runner.name
         }
 
-        #expect(names == (0..<2_499).map(String.init))
+        let expected = (0..<2_499).map { "\($0)" }
+        #expect(names == expected)
     }
 
     @Test func `a progress that is cancelled before reads nothing`() async throws {
@@ -225,15 +217,9 @@ import Testing
         let context = race.container.newBackgroundContext()
         let request = all
         let how = try await context.perform { try context.search(for: request) }
-        guard case .inStore(let store, let query, let sequence, _) = how else {
-            Issue.record("A store finds all runners.")
-            return
-        }
-        let search = SearchUnderWay()
+        let search = try #require(SearchUnderWay(how), "A store finds all runners.")
         search.stop()
-        await #expect(throws: CancellationError.self) {
-            try await search.find(query, in: store, at: sequence, under: nil)
-        }
+        await #expect(throws: CancellationError.self) { try await search.find() }
         #expect(search.counts.looked == 0)
     }
 

@@ -9,8 +9,7 @@ import Testing
 @testable import DaybookSnapshotStore
 
 /// What copies, rebuilds and checks of a store make of its projections.
-@Suite(.timeLimit(.minutes(5)))
-struct ProjectionFileTests {
+@Suite struct ProjectionFileTests {
     private let followed: FollowedStore
     private let accounts: FoldedAccounts.Projection
     private var store: PersistentStore { followed.store }
@@ -80,7 +79,7 @@ struct ProjectionFileTests {
         for entry in entries.dropFirst() { try loaded.append(exported: entry) }
 
         #expect(try loaded.headDigest() == store.store.headDigest())
-        #expect(try loaded.projections().isEmpty)
+        #expect(try loaded.states().isEmpty)
         #expect(try loaded.stateTable() == nil)
     }
 
@@ -137,11 +136,11 @@ struct ProjectionFileTests {
 
     @Test func `verify finds a state behind an entry that is another one`() throws {
         try write { _, meta, transaction in
-            var list = try StoreMetadata.projections(meta, in: transaction)
-            var current = try #require(list.projection(named: "accounts")).current
+            var list = try StoreMetadata.states(meta, in: transaction)
+            var current = try #require(list.state(named: "accounts")).current
             current.place = JournalPlace(current.place.sequence, .zero)
             list.move(current, of: "accounts", head: current.place.sequence)
-            try StoreMetadata.setProjections(list, meta, in: transaction)
+            try StoreMetadata.setStates(list, meta, in: transaction)
         }
 
         let findings = try verify()
@@ -158,13 +157,13 @@ struct ProjectionFileTests {
 
     @Test func `verify finds a list that cannot be read`() throws {
         try write { _, meta, transaction in
-            try StoreMetadata.put("projections", [1, 0xff], meta, in: transaction)
+            try StoreMetadata.put("states", [1, 0xff], meta, in: transaction)
         }
 
         let findings = try verify()
 
         #expect(findings.map(\.kind) == [.metadata])
-        #expect(findings.map(\.place) == ["meta, 'projections'"])
+        #expect(findings.map(\.place) == ["meta, 'states'"])
         #expect(throws: StoreError.self) { try accounts.value(for: "all") }
     }
 }

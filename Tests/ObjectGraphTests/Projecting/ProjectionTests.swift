@@ -8,8 +8,7 @@ import Testing
 @testable import DaybookSnapshotStore
 
 /// What a fold makes of the journal, kept in the store.
-@Suite(.timeLimit(.minutes(5)))
-struct ProjectionTests {
+@Suite struct ProjectionTests {
     private struct Refusal: Error {}
 
     private let followed: FollowedStore

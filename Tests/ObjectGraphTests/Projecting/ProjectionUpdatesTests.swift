@@ -8,8 +8,7 @@ import Testing
 @testable import DaybookObjectGraph
 
 /// Projections that keep up by themselves.
-@Suite(.timeLimit(.minutes(5)))
-struct ProjectionUpdatesTests {
+@Suite struct ProjectionUpdatesTests {
     private let followed: FollowedStore
     private let accounts: FoldedAccounts.Projection
     private var store: PersistentStore { followed.store }

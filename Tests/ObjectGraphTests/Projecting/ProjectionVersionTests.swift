@@ -9,8 +9,7 @@ import Testing
 @testable import DaybookSnapshotStore
 
 /// New states beside old ones, rivals, and removal.
-@Suite(.timeLimit(.minutes(5)))
-struct ProjectionVersionTests {
+@Suite struct ProjectionVersionTests {
     private let followed: FollowedStore
     private var store: PersistentStore { followed.store }
 
@@ -244,9 +243,9 @@ struct ProjectionVersionTests {
         }
         try many.catchUp()
         try store.store.writing { [meta = store.store.parts.tables.meta] transaction in
-            var list = try StoreMetadata.projections(meta, in: transaction)
+            var list = try StoreMetadata.states(meta, in: transaction)
             list.remove("many")
-            try StoreMetadata.setProjections(list, meta, in: transaction)
+            try StoreMetadata.setStates(list, meta, in: transaction)
         }
         #expect(try store.store.removeSomeDiscardedStates())
         let left = try records()

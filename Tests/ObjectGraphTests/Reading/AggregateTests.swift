@@ -201,9 +201,11 @@ final class PayGroup: ManagedObject {
             #expect(try other.fetch(top) == Array(sorted[30..<80]))
             top.order = [.descending(\.bonus)]
             top.offset = 990
-            let byBonus = all.filter { $0.bonus != nil }.sorted { $0.bonus ?? 0 > $1.bonus ?? 0 }
-            let ordered = byBonus + all.filter { $0.bonus == nil }
-            #expect(try other.fetch(top) == Array(ordered[990..<1_040]))
+            let withBonus = all.filter { $0.bonus != nil }
+            let byBonus = withBonus.sorted { ($0.bonus ?? 0) as Int > ($1.bonus ?? 0) as Int }
+            let ordered: [Payee] = byBonus + all.filter { $0.bonus == nil }
+            let expected = Array(ordered[990..<1_040])
+            #expect(try other.fetch(top) == expected)
         }
     }
 }

@@ -17,97 +17,98 @@ import Testing
         ]
     }
 
-    @Test(
-        arguments: [
-            (
-                [EntityDescription(name: "1A")],
-                "An entity cannot be called '1A': a name is a letter, then letters, digits and "
-                    + "underscores."
-            ),
-            (
-                [EntityDescription(name: "A"), EntityDescription(name: "A")],
-                "There are two entities called 'A'."
-            ),
-            (
-                [EntityDescription(name: "A", superentityName: "B")],
-                "'A' inherits from 'B', which is not in the model."
-            ),
-            ([EntityDescription(name: "A", superentityName: "A")], "'A' inherits from itself."),
-            (
-                attributes(
-                    AttributeDescription(name: "x", type: .bool),
-                    AttributeDescription(name: "x", type: .bool)), "'A.x' is declared twice."
-            ),
-            (
-                attributes(AttributeDescription(name: "x-y", type: .bool)),
-                "'A.x-y' has no usable name: a name is a letter, then letters, digits and underscores."
-            ),
-            (
-                attributes(
-                    AttributeDescription(name: "x", type: .int16, defaultValue: .int(70_000))),
-                "The default value of 'A.x' does not fit: it holds 16-bit integers."
-            ),
-            (
-                attributes(
-                    AttributeDescription(name: "x", type: .bool, defaultValue: .string("a"))),
-                "The default value of 'A.x' does not fit: it holds true or false, not text."
-            ),
-            (
-                attributes(
-                    AttributeDescription(
-                        name: "x", type: .bool, isTransient: true, isIndexed: true)),
-                "'A.x' is transient and so cannot be indexed or unique."
-            ),
-            (
-                attributes(AttributeDescription(name: "x", type: .codable, isUnique: true)),
-                "'A.x' holds coded values and so cannot be indexed or unique."
-            ),
-            (
-                relationships(RelationshipDescription(name: "b", destinationName: "C")),
-                "'A.b' leads to 'C', which is not in the model."
-            ),
-            (
-                relationships(
-                    RelationshipDescription(name: "b", destinationName: "B", isOrdered: true)),
-                "'A.b' is ordered, which only a to-many relationship can be."
-            ),
-            (
-                relationships(
-                    RelationshipDescription(
-                        name: "b", destinationName: "B", isToMany: true, minimumCount: 3,
-                        maximumCount: 2)),
-                "'A.b' has a minimum count above its maximum count."
-            ),
-            (
-                relationships(
-                    RelationshipDescription(name: "b", destinationName: "B", inverseName: "a")),
-                "The inverse of 'A.b' is 'B.a', which is not in the model."
-            ),
-            (
-                relationships(
-                    RelationshipDescription(name: "b", destinationName: "B", inverseName: "a"),
-                    RelationshipDescription(name: "a", destinationName: "A")),
-                "'A.b' names 'B.a' as its inverse, which names none."
-            ),
-            (
-                relationships(
-                    RelationshipDescription(name: "b", destinationName: "B", inverseName: "a"),
-                    RelationshipDescription(name: "a", destinationName: "B", inverseName: "b")),
-                "The inverse of 'A.b', 'B.a', leads to 'B' instead of 'A'. "
-                    + "The inverse of 'B.a' is 'B.b', which is not in the model."
-            ),
-            (
-                relationships(
-                    RelationshipDescription(
-                        name: "b", destinationName: "B", inverseName: "a", isToMany: true,
-                        isOrdered: true),
-                    RelationshipDescription(
-                        name: "a", destinationName: "A", inverseName: "b", isToMany: true,
-                        isOrdered: true)),
-                "'A.b' and its inverse cannot both be ordered. "
-                    + "'B.a' and its inverse cannot both be ordered."
-            ),
-        ])
+    private static let mistakes: [([EntityDescription], String)] = [
+        (
+            [EntityDescription(name: "1A")],
+            "An entity cannot be called '1A': a name is a letter, then letters, digits and "
+                + "underscores."
+        ),
+        (
+            [EntityDescription(name: "A"), EntityDescription(name: "A")],
+            "There are two entities called 'A'."
+        ),
+        (
+            [EntityDescription(name: "A", superentityName: "B")],
+            "'A' inherits from 'B', which is not in the model."
+        ),
+        ([EntityDescription(name: "A", superentityName: "A")], "'A' inherits from itself."),
+        (
+            attributes(
+                AttributeDescription(name: "x", type: .bool),
+                AttributeDescription(name: "x", type: .bool)), "'A.x' is declared twice."
+        ),
+        (
+            attributes(AttributeDescription(name: "x-y", type: .bool)),
+            "'A.x-y' has no usable name: a name is a letter, then letters, digits and underscores."
+        ),
+        (
+            attributes(
+                AttributeDescription(name: "x", type: .int16, defaultValue: .int(70_000))),
+            "The default value of 'A.x' does not fit: it holds 16-bit integers."
+        ),
+        (
+            attributes(
+                AttributeDescription(name: "x", type: .bool, defaultValue: .string("a"))),
+            "The default value of 'A.x' does not fit: it holds true or false, not text."
+        ),
+        (
+            attributes(
+                AttributeDescription(
+                    name: "x", type: .bool, isTransient: true, isIndexed: true)),
+            "'A.x' is transient and so cannot be indexed or unique."
+        ),
+        (
+            attributes(AttributeDescription(name: "x", type: .codable, isUnique: true)),
+            "'A.x' holds coded values and so cannot be indexed or unique."
+        ),
+        (
+            relationships(RelationshipDescription(name: "b", destinationName: "C")),
+            "'A.b' leads to 'C', which is not in the model."
+        ),
+        (
+            relationships(
+                RelationshipDescription(name: "b", destinationName: "B", isOrdered: true)),
+            "'A.b' is ordered, which only a to-many relationship can be."
+        ),
+        (
+            relationships(
+                RelationshipDescription(
+                    name: "b", destinationName: "B", isToMany: true, minimumCount: 3,
+                    maximumCount: 2)),
+            "'A.b' has a minimum count above its maximum count."
+        ),
+        (
+            relationships(
+                RelationshipDescription(name: "b", destinationName: "B", inverseName: "a")),
+            "The inverse of 'A.b' is 'B.a', which is not in the model."
+        ),
+        (
+            relationships(
+                RelationshipDescription(name: "b", destinationName: "B", inverseName: "a"),
+                RelationshipDescription(name: "a", destinationName: "A")),
+            "'A.b' names 'B.a' as its inverse, which names none."
+        ),
+        (
+            relationships(
+                RelationshipDescription(name: "b", destinationName: "B", inverseName: "a"),
+                RelationshipDescription(name: "a", destinationName: "B", inverseName: "b")),
+            "The inverse of 'A.b', 'B.a', leads to 'B' instead of 'A'. "
+                + "The inverse of 'B.a' is 'B.b', which is not in the model."
+        ),
+        (
+            relationships(
+                RelationshipDescription(
+                    name: "b", destinationName: "B", inverseName: "a", isToMany: true,
+                    isOrdered: true),
+                RelationshipDescription(
+                    name: "a", destinationName: "A", inverseName: "b", isToMany: true,
+                    isOrdered: true)),
+            "'A.b' and its inverse cannot both be ordered. "
+                + "'B.a' and its inverse cannot both be ordered."
+        ),
+    ]
+
+    @Test(arguments: mistakes)
     func `every mistake in a model has its sentence`(
         entities: [EntityDescription], message: String
     ) {

@@ -68,7 +68,7 @@ private struct Adder {
 }
 
 /// A program that is killed between and in the middle of saves that move its cursor.
-@Suite(.serialized, .timeLimit(.minutes(10)))
+@Suite(.serialized)
 struct CursorCrashTests {
     @Test func `killed at any moment, work is done exactly once`() async throws {
         let directory = try TemporaryDirectory()

@@ -16,7 +16,10 @@ struct LargeDataCrashTests {
     private static let callsMaximum = 60
 
     private static func image(_ number: UInt8) -> Data {
-        Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 251) ^ number })
+        let runs = (0..<800).map {
+            Data(repeating: UInt8(truncatingIfNeeded: $0) ^ number, count: 250)
+        }
+        return Data(runs.joined())
     }
 
     @Test(arguments: ["pwrite64", "pwritev", "writev", "fdatasync", "ftruncate"])

@@ -60,7 +60,7 @@ private struct Scales {
 }
 
 /// Programs that are killed while they fold, and several that fold at once.
-@Suite(.serialized, .timeLimit(.minutes(10)))
+@Suite(.serialized)
 struct ProjectionCrashTests {
     @Test func `killed at any moment, a fold counts every entry once`() async throws {
         let directory = try TemporaryDirectory()

@@ -18,6 +18,7 @@ struct RollingUpgradeTests {
         let url = directory.url.appending(path: "tally.daybook")
         let path = url.path
         try FirstProgram(at: url).make(["all", "first", "second"])
+        let signs = try TallyRun.Sign.allCases.map { try ProcessSign.make(at: $0.at(path)) }
 
         // On a thread of its own, and before the programs: tests that wait for the end of a pipe that another
         // process has inherited can hold every thread of the pool until it ends, and these two end by it.
@@ -34,6 +35,7 @@ struct RollingUpgradeTests {
         }
         let talks = await (first, second)
         try await third.end()
+        withExtendedLifetime(signs) {}
 
         let store = try Store.open(at: path, options: StoreOptions(isReadOnly: true))
         let versions = try store.modelHistory().versions.map(\.sequence)
@@ -95,10 +97,21 @@ struct TallyRun {
     /// With this many the third version comes.
     private static let superseding = 2_400
 
+    /// What the programs tell each other, so that nobody asks the store again and again while other tests run.
+    enum Sign: String, CaseIterable {
+        /// The second program has begun.
+        case begun
+        /// There are as many entries as the second program waits for.
+        case upgrade
+        /// There are as many entries as the third version waits for.
+        case superseding
+
+        func at(_ path: String) -> String { "\(path).\(rawValue)" }
+    }
+
     private let path: String
     private let name: String
     private let turn: UInt64
-    private let end = ContinuousClock.now + .seconds(1_200)
 
     init(_ path: String, _ name: String, turn: UInt64) {
         self.path = path
@@ -108,15 +121,30 @@ struct TallyRun {
 
     /// Counts until the program is superseded, and reads on.
     func run<Program: TallyProgram>(_ type: Program.Type) throws {
-        if turn == 1 { try wait(until: Self.upgrade) }
+        if turn == 1 {
+            try sign(.begun).give()
+            try sign(.upgrade).wait()
+        } else {
+            try sign(.begun).wait()
+        }
+        var awaited = [(Self.upgrade, Sign.upgrade), (Self.superseding, .superseding)]
+        if turn == 1 { awaited.removeAll() }
+        let end = ContinuousClock.now + .seconds(1_200)
         let program = try Program(at: URL(fileURLWithPath: path))
         let coordinator = program.container.persistentStoreCoordinator
         guard let store = coordinator.persistentStores.first else { throw NoSuchTally(name: path) }
         let context = program.context
         let refusal = try context.performAndWait { () throws in
             while true {
-                try checkTime()
+                // Other tests may delay the programs, but one that has ended does not hold up the other for ever.
+                guard ContinuousClock.now < end else {
+                    throw StoreError(.busy, "The other programs do not go on.")
+                }
                 let head = try store.head().rawValue
+                if let (count, sign) = awaited.first, head >= count {
+                    try self.sign(sign).give()
+                    awaited.removeFirst()
+                }
                 if (Self.inTurn..<Self.atOnce).contains(Int(head)), head % 2 != turn {
                     sched_yield()
                     continue
@@ -142,7 +170,7 @@ struct TallyRun {
 
     /// Lets the two go on for a while, and sets a model in which they have no place.
     func supersede() throws {
-        try wait(until: Self.superseding)
+        try sign(.superseding).wait()
         let model = URL(fileURLWithPath: path + ".json")
         try Data(SecondVersion.modelWithoutNotes().json(.pretty).utf8).write(to: model)
         let ran = try ChildProcess.run(
@@ -151,21 +179,7 @@ struct TallyRun {
         guard ran.ending == .exited(0) else { throw NoSuchTally(name: ran.talk) }
     }
 
-    private func wait(until count: Int) throws {
-        let store = try Store.open(at: path, options: StoreOptions(isReadOnly: true))
-        while try store.head().rawValue < UInt64(count) {
-            try checkTime()
-            sched_yield()
-        }
-        try store.close()
-    }
-
-    /// Other tests may delay the programs, but one that has ended does not hold up the other for ever.
-    private func checkTime() throws {
-        guard ContinuousClock.now < end else {
-            throw StoreError(.busy, "The other programs do not go on.")
-        }
-    }
+    private func sign(_ sign: Sign) -> ProcessSign { ProcessSign(at: sign.at(path)) }
 }
 
 extension TallyProgram {

@@ -12,9 +12,14 @@ struct TwoProcessTests {
     @Test func `two processes follow the map that the other one made larger`() async throws {
         let temporary = try TemporaryStore(options: PingPong.options)
         let path = temporary.path
+        let directory = try TemporaryDirectory()
+        let note = directory.path("begun")
+        let begun = try ProcessSign.make(at: note)
 
-        async let other = #expect(processExitsWith: .success) { [path = path as String] in
+        async let other = #expect(processExitsWith: .success) {
+            [path = path as String, note = note as String] in
             let store = try Store.open(at: path, options: PingPong.options)
+            try ProcessSign(at: note).give()
             let end = PingPong.end
             while try PingPong.goesOn(store, when: 1, until: end) { sched_yield() }
             try store.close()
@@ -26,6 +31,7 @@ struct TwoProcessTests {
             let thread = Thread {
                 turns.resume(
                     with: Result {
+                        try begun.wait()
                         let end = PingPong.end
                         while try PingPong.goesOn(store, when: 0, until: end) { sched_yield() }
                     })

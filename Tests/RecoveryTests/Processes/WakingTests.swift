@@ -7,7 +7,7 @@ import Foundation
 import Testing
 
 /// Followers that are woken by what another process saves.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized)
 struct WakingTests {
     private let directory: TemporaryDirectory
     private let recorder: Recorder

@@ -34,6 +34,7 @@ struct EvolutionLawTests {
             try expectCurrent(history, about)
             try expectPast(history, about)
             try expectFound(history, about)
+            try expectChanges(history, about)
             try expectUnique(history, about)
             if outcome == .migrated, step % 2 == 0 { try expectSound(history, about) }
             try expectOthers(history, about)
@@ -182,6 +183,25 @@ struct EvolutionLawTests {
                     let all = try snapshot.fetch(Query(entity, sortings: [sorting]))
                     #expect(few == Array(all.prefix(3)), "\(about), by \(attribute.name)")
                     #expect(all.count == members.count, about)
+                }
+            }
+        }
+    }
+
+    /// An index of changes finds the objects that a walk over all versions does not leave out.
+    private func expectChanges(_ history: EvolvingHistory, _ about: Comment) throws {
+        try history.store.read { snapshot in
+            for entity in history.store.schema.entities {
+                let all = try snapshot.fetch(Query(entity))
+                for property in entity.slots where property.hasIndexedChanges {
+                    let change = Filter.past(
+                        FilterPath([]), .change(try FilterChange(property, .changed)))
+                    let found = try snapshot.fetch(Query(entity, filter: change))
+                    let others = try snapshot.fetch(Query(entity, filter: .not(change)))
+                    let about: Comment = "\(about), \(entity.name).\(property.name)"
+                    #expect(Set(found).isDisjoint(with: others), about)
+                    #expect(Set(found + others) == Set(all), about)
+                    #expect(found.count + others.count == all.count, about)
                 }
             }
         }

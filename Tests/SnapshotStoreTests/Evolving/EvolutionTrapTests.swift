@@ -328,4 +328,32 @@ struct EvolutionTrapTests {
         #expect(try old.found("A", "x == '2'") == [c])
         try old.expectSound()
     }
+
+    @Test(arguments: [false, true])
+    func `a constraint that comes back knows the objects of a subentity that comes back`(
+        byUndo isUndone: Bool
+    ) throws {
+        let attributes = [attribute("a", .int64), attribute("b", .int64)]
+        let whole = [
+            entity("Person", attributes, unique: [["a", "b"]]), entity("Special", under: "Person"),
+        ]
+        let evolving = try Evolving(whole[0], whole[1])
+        let values: [String: Value] = ["a": .int(1), "b": .int(2)]
+        try evolving.store.add("Special", values)
+        try evolving.open(whole[0])
+        let first = try evolving.store.head()
+        try evolving.open(entity("Person", attributes))
+        if isUndone {
+            for entry in [try evolving.store.head(), first] {
+                try evolving.store.commit(
+                    evolving.store.undoRequest(of: entry))
+            }
+        }
+        let store = try evolving.open(whole)
+
+        try store.expectSound()
+        for name in ["Person", "Special"] {
+            #expect(throws: StoreError.self) { try store.add(name, values) }
+        }
+    }
 }

@@ -76,6 +76,38 @@ import Testing
         return [thing, entity("Special", under: "Thing", [attribute("c")])]
     }
 
+    @Test func `the past of an attribute is judged in the type that it has now`() throws {
+        let person = entity("Person", [attribute("salary", .int64), attribute("name")])
+        let evolving = try Evolving(person)
+        let ada = try evolving.store.add("Person", ["salary": .int(5_000)])
+        try evolving.store.set(ada, "salary", .int(4_000))
+        let fall = try evolving.store.head()
+        try evolving.store.set(ada, "name", .string("Ada"))
+        var decimal = entity("Person", [attribute("salary", .decimal), attribute("name")])
+        decimal.laws = [LawDescription("Salaries rise", "salary NEVER DECREASED")]
+        let store = try evolving.open(decimal)
+        var text = entity("Person", [attribute("salary", .string), attribute("name")])
+        text.laws = [LawDescription("Salaries stay", "salary NEVER CHANGED")]
+
+        func breaches(_ store: Store) throws -> [PastBreach] {
+            var found: [PastBreach] = []
+            try store.forEachBreach {
+                found.append($0)
+                return .proceed
+            }
+            return found
+        }
+
+        let found = try breaches(store)
+        #expect(found.map(\.sequence) == [fall])
+        #expect(found.map(\.breach.old) == [.decimal(5_000)])
+        #expect(found.map(\.breach.new) == [.decimal(4_000)])
+        // And once more.
+        let again = try breaches(evolving.open(text))
+        #expect(again.map(\.sequence) == [fall])
+        #expect(again.map(\.breach.new) == [.string("4000")])
+    }
+
     private static func value(_ number: Int64?) -> Value { number.map { .int($0) } ?? .null }
 
     private static func laws(_ random: inout SeededGenerator) -> Laws {

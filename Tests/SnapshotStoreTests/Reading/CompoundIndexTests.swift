@@ -386,6 +386,9 @@ struct CompoundIndexTests {
             let report = try store.verify()
 
             #expect(report.findings.count == 1, "\(report.findings)")
+            let said = report.findings.first?.message ?? ""
+            #expect(
+                said.contains("index, 'code', 'weight' (descending) of Order/"), "\(said)")
         }
     }
 

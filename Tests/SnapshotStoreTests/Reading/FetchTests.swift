@@ -61,4 +61,27 @@ struct FetchTests {
             }
         }
     }
+
+    /// Of one value there are more than are kept while the index is walked.
+    @Test(arguments: [57, 58] as [UInt64], [true, false])
+    func `of very many objects with the same value the first by number are found`(
+        seed: UInt64, isAscending: Bool
+    ) throws {
+        var random = SeededGenerator(seed: seed)
+        let temporary = try PlanTests.store(&random)
+        let store = temporary.store
+        let item = try #require(store.schema.entity(named: "Item"))
+        let isSold = try #require(item.property(named: "isSold"))
+        let sorting = Sorting(FilterPath([isSold]), isAscending: isAscending)
+
+        try store.read { snapshot in
+            let all = try snapshot.fetch(Query(item, sortings: [sorting]))
+            #expect(all.count == 2_000)
+            for limit in [1, 50, 600, 700, 1_990] {
+                let few = try snapshot.fetch(
+                    Query(item, sortings: [sorting], limit: limit, offset: 3))
+                #expect(few == Array(all.dropFirst(3).prefix(limit)), "seed \(seed), \(limit)")
+            }
+        }
+    }
 }

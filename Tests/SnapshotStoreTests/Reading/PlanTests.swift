@@ -171,6 +171,7 @@ struct PlanTests {
         case .referrers: "referrers"
         case .join: "join"
         case .changes: "changes"
+        case .changeIndex: "index of changes"
         case .union: "union"
         case .intersection: "intersection"
         case .scan: plan.passedOver.isEmpty ? "walk" : "passed over"

@@ -226,22 +226,3 @@ extension ObjectState {
         values.compactMap(\.reference) + members.values.flatMap(\.keys)
     }
 }
-
-extension UndoLawTests.World {
-    /// The world after the delete of an object and of all references to it.
-    fileprivate func without(_ object: ObjectID) -> Self {
-        var world = self
-        world[object] = nil
-        for (owner, var state) in world {
-            for slot in state.values.indices where state.values[slot].reference == object {
-                state.values[slot] = .null
-            }
-            for (property, var members) in state.members {
-                members[object] = nil
-                state.members[property] = members.isEmpty ? nil : members
-            }
-            world[owner] = state
-        }
-        return world
-    }
-}

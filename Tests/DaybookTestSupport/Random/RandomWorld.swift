@@ -75,18 +75,7 @@ package struct RandomWorld {
 
     private mutating func delete(from world: inout ReferenceModel.World) {
         guard let object = world.keys.sorted().randomElement(using: &generator) else { return }
-        world[object] = nil
-        for owner in Array(world.keys) {
-            guard var state = world[owner] else { continue }
-            for slot in state.values.indices where state.values[slot].reference == object {
-                state.values[slot] = .null
-            }
-            for (property, var members) in state.members {
-                members[object] = nil
-                state.members[property] = members.isEmpty ? nil : members
-            }
-            world[owner] = state
-        }
+        world = world.without(object)
     }
 
     // MARK: - Values

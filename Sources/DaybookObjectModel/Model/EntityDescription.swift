@@ -19,6 +19,10 @@ public struct EntityDescription: Sendable, Hashable {
     /// The indexes over several properties, which serve the objects of subentities as well. Their properties are
     /// declared here or inherited.
     public var indexes: [IndexDescription]
+    /// Whether a store keeps an index of what entries have changed: of every stored attribute and to-one relationship of
+    /// the entity and of its subentities, in which entries which objects got another value. A relationship whose
+    /// inverse is ordered is not in it.
+    public var indexesChanges: Bool
     /// The earlier name, in a model that renames the entity: a store of the older model then keeps
     /// the objects. It only describes the migration and is not kept in a store.
     public var renamingIdentifier: String?
@@ -41,12 +45,14 @@ public struct EntityDescription: Sendable, Hashable {
     ///   - versionHashModifier: Distinguishes two versions that are otherwise the same.
     ///   - userInfo: What the program keeps with the description.
     ///   - laws: Rules about how its objects may change.
+    ///   - indexesChanges: Whether there is an index of what entries have changed.
     public init(
         name: String, superentityName: String? = nil, isAbstract: Bool = false,
         attributes: [AttributeDescription] = [], relationships: [RelationshipDescription] = [],
         uniquenessConstraints: [[String]] = [], indexes: [IndexDescription] = [],
         renamingIdentifier: String? = nil, versionHashModifier: String? = nil,
-        userInfo: [String: String] = [:], laws: [LawDescription] = []
+        userInfo: [String: String] = [:], laws: [LawDescription] = [],
+        indexesChanges: Bool = false
     ) {
         self.name = name
         self.superentityName = superentityName
@@ -59,5 +65,6 @@ public struct EntityDescription: Sendable, Hashable {
         self.versionHashModifier = versionHashModifier
         self.userInfo = userInfo
         self.laws = laws
+        self.indexesChanges = indexesChanges
     }
 }

@@ -1,3 +1,6 @@
+// The room of relations: the members of relationships as a context sees them, read, changed and put in order, and
+// what an object lets go of.
+
 import DaybookObjectModel
 
 /// The members of a relationship with their order.

@@ -2,7 +2,7 @@ internal import DaybookJournalLog
 internal import DaybookLMDB
 internal import DaybookObjectModel
 
-// | record `projections` of `meta` | bytes |
+// | record `states` of `meta` | bytes |
 // |---|---|
 // | version | 1: 1 |
 // | next number | variable length |
@@ -17,16 +17,16 @@ internal import DaybookObjectModel
 // | keys, bytes, sequence | variable length |
 // | digest of the entry | 32 |
 
-/// The projections that a store keeps, and what is still to be removed of former states.
-struct ProjectionList: Sendable, Hashable {
-    private(set) var projections: [KeptProjection] = []
+/// The states that a store keeps by name, and what is still to be removed of former ones.
+struct StateList: Sendable, Hashable {
+    private(set) var states: [FoldedState] = []
     /// Generations that nobody reads any more and whose records are still there.
     private(set) var discarded: [UInt32] = []
     private var nextNumber: UInt32 = 1
 
-    /// The projection of a name.
-    func projection(named name: String) -> KeptProjection? {
-        projections.first { $0.name == name }
+    /// The state of a name.
+    func state(named name: String) -> FoldedState? {
+        states.first { $0.name == name }
     }
 
     /// Begins a state before the first entry: the one that is read when the projection is new, otherwise one
@@ -37,18 +37,18 @@ struct ProjectionList: Sendable, Hashable {
         _ name: String, version: Int, _ form: ProjectionKeyForm
     ) throws(StoreError) -> StateGeneration {
         guard nextNumber < .max else {
-            throw StoreError(.full, "The store has no more numbers for states of projections.")
+            throw StoreError(.full, "The store has no more numbers for states.")
         }
         let generation = StateGeneration(
             number: nextNumber, version: version, form: form,
             place: JournalPlace(.zero, .zero), keyCount: 0, byteCount: 0)
         nextNumber += 1
-        if let index = projections.firstIndex(where: { $0.name == name }) {
-            if let former = projections[index].successor { discarded.append(former.number) }
-            projections[index].successor = generation
+        if let index = states.firstIndex(where: { $0.name == name }) {
+            if let former = states[index].successor { discarded.append(former.number) }
+            states[index].successor = generation
         } else {
-            projections.append(KeptProjection(name: name, current: generation, successor: nil))
-            projections.sort { $0.name < $1.name }
+            states.append(FoldedState(name: name, current: generation, successor: nil))
+            states.sort { $0.name < $1.name }
         }
         return generation
     }
@@ -56,24 +56,24 @@ struct ProjectionList: Sendable, Hashable {
     /// Replaces what is known of a generation. One that was built beside another takes the other's place once
     /// it has come as far, or to the last entry.
     mutating func move(_ generation: StateGeneration, of name: String, head: SequenceNumber) {
-        guard let index = projections.firstIndex(where: { $0.name == name }) else { return }
-        let current = projections[index].current
+        guard let index = states.firstIndex(where: { $0.name == name }) else { return }
+        let current = states[index].current
         guard generation.number != current.number else {
-            return projections[index].current = generation
+            return states[index].current = generation
         }
         let reached = generation.place.sequence
         guard reached >= current.place.sequence || reached >= head else {
-            return projections[index].successor = generation
+            return states[index].successor = generation
         }
         discarded.append(current.number)
-        projections[index].current = generation
-        projections[index].successor = nil
+        states[index].current = generation
+        states[index].successor = nil
     }
 
-    /// Forgets a projection. What its states have is removed later.
+    /// Forgets a state. Its records are removed later.
     mutating func remove(_ name: String) {
-        guard let index = projections.firstIndex(where: { $0.name == name }) else { return }
-        let removed = projections.remove(at: index)
+        guard let index = states.firstIndex(where: { $0.name == name }) else { return }
+        let removed = states.remove(at: index)
         discarded.append(removed.current.number)
         if let successor = removed.successor { discarded.append(successor.number) }
     }
@@ -85,45 +85,45 @@ struct ProjectionList: Sendable, Hashable {
 }
 
 extension StoreMetadata {
-    private static let projectionsVersion: UInt8 = 1
+    private static let statesVersion: UInt8 = 1
 
-    static func projections(
+    static func states(
         _ meta: Table, in transaction: borrowing some Reading & ~Copyable
-    ) throws -> ProjectionList {
-        guard let bytes = try record(Name.projections, meta, in: transaction) else {
-            return ProjectionList()
+    ) throws -> StateList {
+        guard let bytes = try record(Name.states, meta, in: transaction) else {
+            return StateList()
         }
         do {
             let span = bytes.span.bytes
             var offset = 0
-            guard try span.readByte(at: &offset) == projectionsVersion else {
+            guard try span.readByte(at: &offset) == statesVersion else {
                 throw DecodingFailure(
-                    at: 0, expected: "version \(projectionsVersion) of projections")
+                    at: 0, expected: "version \(statesVersion) of states")
             }
-            let list = try ProjectionList(reading: span, at: &offset)
+            let list = try StateList(reading: span, at: &offset)
             guard offset == span.byteCount else {
-                throw DecodingFailure(at: offset, expected: "the end of the projections")
+                throw DecodingFailure(at: offset, expected: "the end of the states")
             }
             return list
         } catch {
             throw StoreError.corrupt(
-                "The record '\(Name.projections)' of the store cannot be read", cause: error)
+                "The record '\(Name.states)' of the store cannot be read", cause: error)
         }
     }
 
-    static func setProjections(
-        _ list: ProjectionList, _ meta: Table, in transaction: borrowing WriteTransaction
+    static func setStates(
+        _ list: StateList, _ meta: Table, in transaction: borrowing WriteTransaction
     ) throws {
         var writer = ByteWriter(capacity: 256)
-        writer.append(projectionsVersion)
+        writer.append(statesVersion)
         list.write(to: &writer)
-        try put(Name.projections, writer.bytes, meta, in: transaction)
+        try put(Name.states, writer.bytes, meta, in: transaction)
     }
 }
 
 // MARK: - Coding
 
-extension ProjectionList {
+extension StateList {
     fileprivate init(reading span: RawSpan, at offset: inout Int) throws(DecodingFailure) {
         nextNumber = try span.readNumber(at: &offset)
         for _ in 0..<(try span.readCount(at: &offset)) {
@@ -138,12 +138,12 @@ extension ProjectionList {
             }
             let current = try StateGeneration(reading: span, at: &offset)
             let successor = count == 2 ? try StateGeneration(reading: span, at: &offset) : nil
-            projections.append(
-                KeptProjection(name: name, current: current, successor: successor))
+            states.append(
+                FoldedState(name: name, current: current, successor: successor))
         }
         let numbers =
             discarded
-            + projections.flatMap { [$0.current.number, $0.successor?.number] }.compactMap(\.self)
+            + states.flatMap { [$0.current.number, $0.successor?.number] }.compactMap(\.self)
         guard Set(numbers).count == numbers.count,
             numbers.allSatisfy({ $0 > 0 && $0 < nextNumber })
         else { throw DecodingFailure(at: offset, expected: "states of different numbers") }
@@ -153,12 +153,12 @@ extension ProjectionList {
         writer.append(variable: UInt64(nextNumber))
         writer.append(variable: UInt64(discarded.count))
         for number in discarded { writer.append(variable: UInt64(number)) }
-        writer.append(variable: UInt64(projections.count))
-        for projection in projections {
-            writer.append(projection.name)
-            writer.append(variable: projection.successor == nil ? 1 : 2)
-            projection.current.write(to: &writer)
-            projection.successor?.write(to: &writer)
+        writer.append(variable: UInt64(states.count))
+        for state in states {
+            writer.append(state.name)
+            writer.append(variable: state.successor == nil ? 1 : 2)
+            state.current.write(to: &writer)
+            state.successor?.write(to: &writer)
         }
     }
 }

@@ -1,3 +1,6 @@
+// The room of models: what a program, a model file or Xcode's editor declares, by names, and what is refused of it.
+// It knows no numbers, and nothing of how a row is laid out.
+
 /// The entities of a store: their attributes and relationships.
 ///
 /// A model is a value. Using it (opening a store with it) compiles a copy, so later changes of a

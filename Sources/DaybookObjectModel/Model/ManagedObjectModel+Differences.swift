@@ -34,6 +34,7 @@ extension EntityDescription {
         compare("", constraintsText, stored.constraintsText)
         compare("", lawsText, stored.lawsText)
         compare("", indexesText, stored.indexesText)
+        compare("", changesText, stored.changesText)
         let ours = traits
         let theirs = stored.traits
         for property in Set(ours.keys).union(theirs.keys).sorted() {
@@ -67,6 +68,9 @@ extension EntityDescription {
         guard !indexes.isEmpty else { return "without an index over several properties" }
         return "indexed by " + indexes.map { "(\($0.text))" }.sorted().joined(separator: " and ")
     }
+
+    /// Whether there is an index of changes, in words.
+    private var changesText: String { "with\(indexesChanges ? "" : "out") an index of changes" }
 
     /// The relevant traits of each persistent property, in words.
     private var traits: [String: [String]] {

@@ -1,0 +1,313 @@
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookTestSupport
+import Foundation
+import Testing
+
+@testable import DaybookSnapshotStore
+
+/// The index of what entries have changed, against a list of what they have.
+@Suite struct ChangeIndexTests {
+    /// A model; one with another note is never taken for one that was there before.
+    private static func model(_ isIndexed: Bool, note: String? = nil) -> [EntityDescription] {
+        var thing = entity(
+            "Thing", [attribute("a", .int64), attribute("b", .double)],
+            to: [relationship("friend", "Thing")])
+        thing.indexesChanges = isIndexed
+        thing.versionHashModifier = note
+        return [thing, entity("Special", under: "Thing", [attribute("c")]), entity("Other")]
+    }
+
+    private struct Event {
+        let sequence: SequenceNumber
+        let author: String?
+        let object: ObjectID
+        let property: String
+        let old: Value
+        let new: Value
+    }
+
+    /// A store, what is in it, and all that entries have changed.
+    private struct Chronicle {
+        let evolving: Evolving
+        var random: SeededGenerator
+        var isIndexed: Bool
+        var world: [ObjectID: [String: Value]] = [:]
+        var events: [Event] = []
+        var last: [Event] = []
+        var lastWorld: [ObjectID: [String: Value]] = [:]
+
+        init(seed: UInt64) throws {
+            random = SeededGenerator(seed: seed)
+            isIndexed = Bool.random(using: &random)
+            let model = ChangeIndexTests.model(isIndexed)
+            evolving = try Evolving(model[0], model[1], model[2])
+        }
+
+        var store: Store { evolving.store }
+
+        mutating func number(_ range: ClosedRange<Int>) -> Int {
+            Int.random(in: range, using: &random)
+        }
+
+        mutating func value(_ property: String) -> Value {
+            if number(0...6) == 0 { return .null }
+            switch property {
+            case "a": return .int(Int64(number(0...5)))
+            case "b": return .double([0, 1.5, .nan, -2][number(0...3)])
+            case "c": return .string(["x", "y"][number(0...1)])
+            default:
+                return world.keys.sorted().randomElement(using: &random).map { .object($0) }
+                    ?? .null
+            }
+        }
+
+        /// Inserts, updates and deletes a few objects, or takes back the entry before.
+        mutating func save() throws {
+            let author = ["ada", "bob", nil][number(0...2)]
+            if !last.isEmpty, number(0...7) == 0 {
+                let head = try store.head()
+                guard
+                    let sequence = try store.commit(
+                        try store.undoRequest(of: head...head, author: author)
+                    ).sequence
+                else { return }
+                (world, lastWorld) = (lastWorld, world)
+                last = last.map {
+                    Event(
+                        sequence: sequence, author: author, object: $0.object,
+                        property: $0.property, old: $0.new, new: $0.old)
+                }
+                events += last
+                return
+            }
+            let before = world
+            var changes: [ObjectID: Change] = [:]
+            var found: [(ObjectID, String, Value, Value)] = []
+            for _ in 0..<number(1...4) {
+                let known = world.keys.sorted().filter { changes[$0] == nil }
+                guard number(0...5) > 0, let object = known.randomElement(using: &random) else {
+                    let object = try store.newObject(number(0...1) == 0 ? "Thing" : "Special")
+                    var values: [String: Value] = [:]
+                    for name in ["a", "b"] { values[name] = value(name) }
+                    changes[object] = store.insert(object, values)
+                    world[object] = values
+                    continue
+                }
+                let names =
+                    store.schema.entity(object.entity)?.property(named: "c") == nil
+                    ? ["a", "b", "friend"] : ["a", "b", "friend", "c"]
+                let isReferred = world.values.contains { $0["friend"] == .object(object) }
+                if number(0...9) == 0, !isReferred, changes.isEmpty {
+                    changes[object] = try store.delete(object)
+                    world[object] = nil
+                    break
+                }
+                var edits: [Edit] = []
+                for name in names where number(0...1) == 0 {
+                    let (old, new) = (world[object]?[name] ?? .null, value(name))
+                    guard old != new, new.reference.map({ world[$0] != nil }) ?? true else {
+                        continue
+                    }
+                    edits.append(
+                        Edit(property: store.property(name, of: object).number, old: old, new: new))
+                    found.append((object, name, old, new))
+                    world[object]?[name] = new
+                }
+                guard !edits.isEmpty else { continue }
+                changes[object] = Change(
+                    object: object,
+                    kind: .update(edits: edits.sorted { $0.property < $1.property }, members: []))
+            }
+            guard !changes.isEmpty else { return }
+            let request = SaveRequest(
+                header: EntryHeader(author: author), changes: Array(changes.values))
+            guard let sequence = try store.commit(request).sequence else { return }
+            lastWorld = before
+            last = found.map {
+                Event(
+                    sequence: sequence, author: author, object: $0.0, property: $0.1, old: $0.2,
+                    new: $0.3)
+            }
+            events += last
+        }
+
+        /// Begins or ceases to keep the index; now and then that is taken back at once.
+        mutating func migrate() throws {
+            isIndexed.toggle()
+            let note = "\(try store.head())"
+            try evolving.open(ChangeIndexTests.model(isIndexed, note: note))
+            last = []
+            guard number(0...2) == 0 else { return }
+            let head = try store.head()
+            try store.commit(try store.undoRequest(of: head...head))
+            isIndexed.toggle()
+            try evolving.open(ChangeIndexTests.model(isIndexed, note: "\(note), again"))
+        }
+    }
+
+    private func expectFound(_ chronicle: inout Chronicle, _ about: Comment) throws {
+        let store = chronicle.store
+        let entity = try #require(
+            store.schema.entity(named: chronicle.number(0...2) == 0 ? "Special" : "Thing"))
+        let property = ["a", "b", "friend"][chronicle.number(0...2)]
+        let direction =
+            property == "friend"
+            ? FilterChange.Direction.changed
+            : FilterChange.Direction.allCases[chronicle.number(0...2)]
+        let head = try store.head()
+        let (first, last) = (
+            UInt64(chronicle.number(1...Int(head.rawValue))),
+            UInt64(chronicle.number(1...Int(head.rawValue)))
+        )
+        let moment =
+            chronicle.number(0...1) == 0
+            ? head : SequenceNumber(UInt64(chronicle.number(2...Int(head.rawValue))))
+        var text = "\(property) \(direction.rawValue)"
+        let author = ["ada", "bob"][chronicle.number(0...1)]
+        let (isBy, isSince, isUntil) = (
+            chronicle.number(0...2) == 0, chronicle.number(0...1) == 0, chronicle.number(0...2) == 0
+        )
+        if isBy { text += " BY '\(author)'" }
+        if isSince { text += " SINCE \(first)" }
+        if isUntil { text += " UNTIL \(last)" }
+        let filter = try Filter(parsing: text, for: entity, in: store.schema)
+        guard case .past(_, .change(let change)) = filter else {
+            Issue.record("\(text) is no question about changes.")
+            return
+        }
+        let expected = chronicle.events.filter { event in
+            event.property == property && entity.family.contains(event.object.entity)
+                && event.sequence <= moment && change.isMet(from: event.old, to: event.new)
+                && (!isBy || event.author == author)
+                && (!isSince || event.sequence.rawValue >= first)
+                && (!isUntil || event.sequence.rawValue <= last)
+        }
+
+        try store.read(at: moment) { snapshot in
+            let query = Query(entity, filter: filter)
+            let objects = try snapshot.fetch(query)
+            let there = Set(expected.map(\.object)).filter { (try? snapshot.exists($0)) == true }
+            #expect(Set(objects) == there, "\(about): \(text) as of \(moment)")
+            #expect(objects.count == there.count)
+            let explanation = try snapshot.explanation(of: query)
+            if chronicle.isIndexed {
+                #expect(
+                    explanation.contains("index of the changes of '\(property)'"), "\(explanation)")
+            } else {
+                #expect(!explanation.contains("index of the changes"), "\(explanation)")
+            }
+            var found: [String] = []
+            try snapshot.forEachChange(meeting: [change], of: objects) { object, change, _ in
+                found.append("\(change.sequence) \(object.number) \(change.old) \(change.new)")
+            }
+            let told = expected.filter { there.contains($0.object) }
+                .map { "\($0.sequence) \($0.object.number) \($0.old) \($0.new)" }
+            #expect(found.sorted() == told.sorted(), "\(about): \(text) as of \(moment)")
+        }
+    }
+
+    @Test(arguments: 1...25 as ClosedRange<UInt64>)
+    func `questions about changes have the answers of a list, with and without the index`(
+        seed: UInt64
+    ) throws {
+        var chronicle = try Chronicle(seed: seed)
+        for step in 1...40 {
+            try chronicle.save()
+            if step.isMultiple(of: 13) {
+                try chronicle.migrate()
+                try chronicle.store.expectSound()
+            }
+            if step.isMultiple(of: 4) {
+                for _ in 0..<4 { try expectFound(&chronicle, "seed \(seed), step \(step)") }
+            }
+        }
+        try chronicle.store.expectSound()
+        #expect(!chronicle.events.isEmpty, "seed \(seed)")
+    }
+
+    @Test func `an index of changes costs nothing where none is asked for`() throws {
+        let plain = try Evolving(Self.model(false)[0], Self.model(false)[1])
+        let traced = try Evolving(Self.model(true)[0], Self.model(true)[1])
+        for evolving in [plain, traced] {
+            let thing = try evolving.store.add("Thing", ["a": .int(1)])
+            for number in 2...10 { try evolving.store.set(thing, "a", .int(Int64(number))) }
+        }
+        func records(_ store: Store) throws -> Int {
+            try #require(try store.statistics().tables.first { $0.name == "index" }).records
+        }
+
+        #expect(try records(plain.store) == 0)
+        #expect(try records(traced.store) == 9)
+    }
+
+    @Test func `a program goes on without an index that another has dropped`() throws {
+        let evolving = try Evolving(Self.model(true)[0], Self.model(true)[1])
+        let old = evolving.store
+        let thing = try old.add("Thing", ["a": .int(1)])
+        try old.set(thing, "a", .int(2))
+        try evolving.open([Self.model(false)[0], Self.model(false)[1]], .compatible)
+        try old.set(thing, "a", .int(3))
+        let entity = try #require(old.schema.entity(named: "Thing"))
+        let filter = try Filter(parsing: "a INCREASED SINCE 4", for: entity, in: old.schema)
+
+        try old.read { snapshot in
+            #expect(try snapshot.fetch(Query(entity, filter: filter)) == [thing])
+            let explanation = try snapshot.explanation(of: Query(entity, filter: filter))
+            #expect(!explanation.contains("index of the changes"), "\(explanation)")
+        }
+        try old.expectSound()
+    }
+
+    @Test func `a converted attribute has the changes that it had as another type`() throws {
+        let evolving = try Evolving(Self.model(true)[0], Self.model(true)[1])
+        let thing = try evolving.store.add("Special", ["a": .int(1), "c": .string("1")])
+        try evolving.store.set(thing, "a", .int(2))
+        try evolving.store.set(thing, "c", .string("2"))
+        var converted = Self.model(true)
+        converted[0].attributes[0] = attribute("a", .decimal)
+        converted[1].attributes.append(attribute("d", .int64, default: .int(7)))
+
+        let new = try evolving.open([converted[0], converted[1]])
+
+        #expect(try new.found("Special", "a INCREASED UNTIL 3") == [thing])
+        #expect(try new.found("Special", "a INCREASED SINCE 4").isEmpty)
+        #expect(try new.found("Special", "c CHANGED") == [thing])
+        #expect(try new.found("Special", "d CHANGED").isEmpty)
+        try new.set(thing, "d", .int(8))
+        #expect(try new.found("Special", "d INCREASED") == [thing])
+        try new.expectSound()
+    }
+
+    @Test func `a removed property takes its changes along, and brings them back`() throws {
+        let evolving = try Evolving(Self.model(true)[0], Self.model(true)[1])
+        let thing = try evolving.store.add("Special", ["a": .int(1)])
+        try evolving.store.set(thing, "a", .int(2))
+        var less = Self.model(true)
+        less[0].attributes.removeFirst()
+        let new = try evolving.open([less[0], less[1]])
+        try new.expectSound()
+        #expect(try new.statistics().tables.first { $0.name == "index" }?.records == 0)
+
+        try new.commit(try new.undoRequest(of: try new.head()...new.head()))
+
+        let again = try evolving.open([Self.model(true)[0], Self.model(true)[1]])
+        #expect(try again.found("Thing", "a INCREASED") == [thing])
+        try again.expectSound()
+    }
+
+    @Test func `keys of changes stand behind those of attributes and before those of constraints`()
+    {
+        let key = StoreKey.change(
+            of: PropertyNumber(rawValue: 7), in: SequenceNumber(3),
+            ObjectID(entity: EntityNumber(rawValue: 1), number: 9))
+
+        #expect(key.count == 24)
+        #expect(
+            key.starts(
+                with: StoreKey.changes(of: PropertyNumber(rawValue: 7), from: .zero).prefix(4)))
+        #expect(StoreKey.property(ofChanges: PropertyNumber(rawValue: 7 + 1 << 30))?.rawValue == 7)
+        #expect(StoreKey.property(ofChanges: PropertyNumber(rawValue: 7)) == nil)
+        #expect(StoreKey.property(ofChanges: PropertyNumber(rawValue: 1 << 31)) == nil)
+    }
+}
