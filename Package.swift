@@ -26,6 +26,11 @@ let package = Package(
             name: "CDaybookSQLite",
             pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+        // For stores that are shared; the library Daybook never links it.
+        .systemLibrary(
+            name: "CDaybookPQ",
+            pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
         // Only the command edits lines.
         .systemLibrary(
             name: "CDaybookEdit",
@@ -87,6 +92,16 @@ let package = Package(
                 "DaybookObjectGraph", "DaybookSnapshotStore", "DaybookObjectModel",
                 "DaybookJournalLog", "DaybookSQLite",
             ]),
+        // Stores that are shared through PostgreSQL: the way to its servers, the tables there, as SQL, and the
+        // journal in them.
+        .target(name: "DaybookPQ", dependencies: ["CDaybookPQ"]),
+        .target(name: "CDaybookPostgresFiles", exclude: ["schema"]),
+        .target(
+            name: "DaybookPostgres",
+            dependencies: [
+                "DaybookPQ", "DaybookSnapshotStore", "DaybookJournalLog", "CDaybookPostgresFiles",
+                "DaybookStopping",
+            ]),
         .target(
             name: "Daybook",
             dependencies: [
@@ -100,7 +115,7 @@ let package = Package(
             dependencies: [
                 "Daybook", "DaybookAudit", "DaybookSearch", "DaybookSnapshotStore",
                 "DaybookObjectModel", "DaybookJournalLog", "DaybookNewFiles", "DaybookModelFiles",
-                "CDaybookTerminal",
+                "DaybookPostgres", "DaybookPQ", "CDaybookTerminal",
             ],
             path: "Tools/daybook"),
         .executableTarget(
@@ -111,7 +126,11 @@ let package = Package(
                 "CDaybookSQLite",
             ],
             path: "Tools/daybook-benchmark",
-            resources: [.embedInCode("Peers/contacts.sql"), .embedInCode("chart.css")]),
+            resources: [
+                .embedInCode("Peers/contacts.sql"), .embedInCode("Past/past.sql"),
+                .embedInCode("SaveCosts/orders.sql"), .embedInCode("SaveCosts/laws.sql"),
+                .embedInCode("chart.css"),
+            ]),
         // Counts calls; no program measured with a clock links it.
         .target(name: "CDaybookCallCounts", path: "Tools/CDaybookCallCounts"),
         .executableTarget(
@@ -189,6 +208,12 @@ let package = Package(
             dependencies: [
                 "DaybookSearch", "DaybookObjectGraph", "DaybookSnapshotStore", "DaybookObjectModel",
                 "DaybookJournalLog", "DaybookTestSupport",
+            ]),
+        .testTarget(
+            name: "DaybookPostgresTests",
+            dependencies: [
+                "DaybookPostgres", "DaybookPQ", "DaybookSnapshotStore", "DaybookJournalLog",
+                "DaybookTestSupport",
             ]),
         .testTarget(
             name: "DaybookTests",

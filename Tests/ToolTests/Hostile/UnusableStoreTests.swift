@@ -111,7 +111,9 @@ import Testing
     func `a store without permission is refused`(words: [String]) throws {
         let path = file.path
         let tool = library.folder.url.appending(path: "daybook").path
-        try FileManager.default.copyItem(atPath: Tool.url.path, toPath: tool)
+        // Not copied by this process: a child that another test starts meanwhile would have the copy open for writing.
+        let copied = try Tool.shell("cp '\(Tool.url.path)' '\(tool)'")
+        #expect(copied.status == 0, "\(copied.talk)")
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
         let before = try library.bytes
         let line = ([words[0], path] + words.dropFirst()).joined(separator: " ")

@@ -22,7 +22,9 @@ import FoundationXML
     private static let once =
         (1...11).map { "q\($0)" }
         + ["q16", "q17", "s", "u", "uc", "u'", "u'c", "u''", "u''c", "z", "z'"]
-        + ["c0", "g''", "q12", "q13", "q14", "q15", "o", "p", "m", "q", "q'", "q''", "x", "y"]
+        + ["q18", "q19", "q20", "q21", "q22", "j'", "j''"]
+        + ["c0", "g''", "g'''", "q12", "q13", "q14", "q15", "d1", "d1'", "d2", "d2'"]
+        + ["o", "p", "m", "q", "q'", "q''", "x", "y"]
 
     /// Who does some work, Daybook first.
     private static func contenders(_ workload: String) -> [String] {

@@ -6,8 +6,8 @@ import Testing
         "init", "record", "load", "log", "show", "fetch", "history", "blame", "bisect", "diff",
         "document", "tag", "model", "stats",
         "undo", "redo", "restore", "replay", "verify", "keygen", "checkpoint", "prove", "check",
-        "tiles", "export", "import", "tail", "cursors", "projections", "backup", "compact", "shell",
-        "help", "manual", "completion",
+        "tiles", "export", "import", "schema", "tail", "cursors", "projections", "backup",
+        "compact", "shell", "help", "manual", "completion",
     ]
 
     @Test func `the overview names every command in its group`() throws {

@@ -28,6 +28,10 @@ struct ManualPage {
                 + "and 'cat' means none. 'less' if neither is set.")
         page.item("LESS", "If it is not set, the pager gets the options 'FRX' in it.")
         page.item(
+            "PGSERVICEFILE, PGPASSFILE",
+            "Files of libpq, with servers and passwords; 'daybook schema' reads them as all its programs "
+                + "do, and its other variables.")
+        page.item(
             "XDG_STATE_HOME",
             "The folder under which 'daybook shell' keeps its history; ~/.local/state when not set."
         )

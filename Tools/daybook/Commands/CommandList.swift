@@ -6,6 +6,7 @@ enum CommandList {
         RecordCommand(),
         LoadCommand(),
         ImportCommand(),
+        SchemaCommand(),
         LogCommand(),
         ShowCommand(),
         TailCommand(),

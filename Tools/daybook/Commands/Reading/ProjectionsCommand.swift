@@ -65,7 +65,7 @@ struct ProjectionsCommand: Command {
         try store.removeDiscardedStates()
         let kept = try projection(named: name, of: store)
         let document = try json(of: kept, in: store)
-        try store.removeProjection(named: name)
+        try store.removeState(named: name)
         guard console.format == .text else { return try console.print(document) }
         try console.print("The projection '\(DisplayText.escaped(name))' is deleted.")
     }
@@ -79,7 +79,7 @@ struct ProjectionsCommand: Command {
             .init("behind", .trailing), .init("keys", .trailing), .init("bytes", .trailing),
             .init("state"),
         ])
-        for kept in try store.projections() {
+        for kept in try store.states() {
             let current = kept.current
             let behind = try lag(of: current, in: store)
             try listing.append(try json(of: kept, in: store)) {
@@ -102,7 +102,7 @@ struct ProjectionsCommand: Command {
         }
     }
 
-    private func json(of kept: KeptProjection, in store: Store) throws -> JSONText {
+    private func json(of kept: FoldedState, in store: Store) throws -> JSONText {
         .object(
             [.init("name", .string(kept.name))] + (try members(of: kept.current, in: store)) + [
                 .init(
@@ -131,8 +131,8 @@ struct ProjectionsCommand: Command {
         return head > reached ? head.rawValue - reached.rawValue : 0
     }
 
-    private func projection(named name: String, of store: Store) throws -> KeptProjection {
-        let projections = try store.projections()
+    private func projection(named name: String, of store: Store) throws -> FoldedState {
+        let projections = try store.states()
         if let found = projections.first(where: { $0.name == name }) { return found }
         let clause = Suggestion.clause(for: name, among: projections.map(\.name))
         throw ToolError.usage("There is no projection '\(name)'\(clause)")

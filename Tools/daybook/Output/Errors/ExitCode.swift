@@ -14,6 +14,8 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     case unverifiable = 4
     /// The request contradicts the present state of the store.
     case conflict = 5
+    /// No server was reached, or none has confirmed what it was asked to do.
+    case unreachable = 6
 
     /// The meaning of the code if a command does not define it more exactly.
     var meaning: String {
@@ -24,6 +26,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
         case .unreadable: "The store is unreadable or corrupt."
         case .unverifiable: "Not verifiable."
         case .conflict: "A conflict."
+        case .unreachable: "No server was reached, or none has confirmed what was done."
         }
     }
 }

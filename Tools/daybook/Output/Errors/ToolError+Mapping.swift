@@ -2,6 +2,7 @@ import DaybookAudit
 import DaybookJournalLog
 import DaybookNewFiles
 import DaybookObjectModel
+import DaybookPQ
 import DaybookSnapshotStore
 
 extension ToolError {
@@ -15,6 +16,8 @@ extension ToolError {
         case let error as QueryError: self.init(.usage, error.description)
         case let error as ModelError: self.init(.usage, error.description)
         case let error as NewFileError: self.init(.usage, error.description)
+        case let error as PostgresError:
+            self.init(ExitCode(error), error.description)
         case let error as CoreDataError:
             self.init(.usage, error.message, details: error.problems)
         default: self.init(.usage, String(describing: error))
@@ -33,6 +36,17 @@ extension ExitCode {
             switch code {
             case .malformed: .usage
             case .unsigned, .badSignature, .badProof, .mismatch: .finding
+            }
+    }
+
+    /// The exit code for an error of a server, or on the way to one.
+    fileprivate init(_ error: PostgresError) {
+        self =
+            switch error.code {
+            case .description: .usage
+            // A schema of that name is there.
+            case .refused: error.state == "42P06" ? .conflict : .usage
+            case .unreachable, .late, .unexpected: .unreachable
             }
     }
 

@@ -1,3 +1,5 @@
+// The room of the commands that ask for objects by what they are and were.
+
 import DaybookAudit
 import DaybookJournalLog
 import DaybookObjectModel
@@ -162,8 +164,9 @@ struct FetchCommand: Command {
             try console.print(countText(count, console.format))
         } else {
             query.sortings = try sortings(arguments, of: entity, in: store.schema)
+            let whole = try page(of: query, after: arguments[after], in: store)
             let (objects, reading) = try PagedReading.begin(store, at: sequence) {
-                try find(query, after: arguments[after], in: store, $0)
+                try $0.fetch(whole)
             }
             let next = try isPage ? cursor(behind: objects, of: query, reading) : nil
             let shown = isPage ? Array(objects.prefix(query.limit ?? .max)) : objects
@@ -197,19 +200,18 @@ struct FetchCommand: Command {
         }
         var query = query
         query.sortings = try sortings(arguments, of: query.entity, in: store.schema)
-        return try ExplainedFetch(of: query, in: store, at: sequence) { snapshot in
-            try find(query, after: arguments[after], in: store, snapshot)
-                .prefix(query.limit ?? .max).count
+        let page = try self.page(of: query, after: arguments[after], in: store)
+        return try ExplainedFetch(of: page, in: store, at: sequence) { snapshot in
+            try snapshot.fetch(page).prefix(query.limit ?? .max).count
         }
     }
 
     // MARK: - Pages
 
-    /// The objects of a query; of a page one more than it has, if there is one.
-    private func find(
-        _ query: Query, after text: String?, in store: Store, _ snapshot: borrowing Snapshot
-    ) throws -> [ObjectID] {
-        guard let text else { return try snapshot.fetch(query) }
+    /// The query of a page, which finds one object more than the page has, if there is one; without a cursor the query
+    /// itself.
+    private func page(of query: Query, after text: String?, in store: Store) throws -> Query {
+        guard let text else { return query }
         var query = query
         query.limit = query.limit.map { $0 == .max ? $0 : $0 + 1 }
         if text != "start" {
@@ -222,7 +224,7 @@ struct FetchCommand: Command {
             }
             query.start = try query.place(of: token)
         }
-        return try snapshot.fetch(query)
+        return query
     }
 
     /// The cursor to the page behind some objects; nil when there is none.

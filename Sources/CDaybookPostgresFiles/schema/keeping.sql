@@ -1,0 +1,84 @@
+-- What is shared beside entries, and what only the owner does.
+
+-- Takes numbers for objects; answers the first. They are never handed out again.
+CREATE FUNCTION daybook.take_numbers(_store int, _count bigint) RETURNS bigint LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    _first bigint;
+BEGIN
+    PERFORM daybook.require_writing(_store);
+    PERFORM daybook.confirm();
+    -- Only the lower half of the positive numbers: what is beyond was not counted up to.
+    UPDATE daybook.store s SET numbers = s.numbers + _count
+    WHERE s.store = _store AND _count BETWEEN 1 AND 1 << 30 AND s.numbers < 1::bigint << 62
+    RETURNING s.numbers - _count INTO _first;
+    IF _first IS NULL THEN
+        RAISE EXCEPTION 'so many numbers are not left' USING ERRCODE = 'DB011';
+    END IF;
+    RETURN _first;
+END $$;
+
+-- Sets a mark that still has the version given, 0 for none; without a body, removes it. Answers the new
+-- version, or null when the mark has another one. Setting what is already there answers like the first time.
+CREATE FUNCTION daybook.set_mark(_store int, _kind int, _name text, _body bytea, _version bigint)
+    RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    _new bigint;
+BEGIN
+    PERFORM daybook.require_writing(_store);
+    IF _kind NOT BETWEEN 1 AND 3 OR octet_length(_body) > 1048576 OR octet_length(_name) > 1024 THEN
+        RAISE EXCEPTION 'a mark has an impossible form' USING ERRCODE = 'DB008';
+    END IF;
+    IF _kind = 3 THEN
+        -- How far a reader has come: losing the last move of one does no harm.
+        PERFORM set_config('synchronous_commit', 'local', true);
+    ELSE
+        PERFORM daybook.confirm();
+    END IF;
+    IF _version = 0 THEN
+        -- One that was removed is none for those who list marks, and its version still grows.
+        INSERT INTO daybook.mark AS m VALUES (_store, _kind, _name, _body, 1)
+        ON CONFLICT (store, kind, name) DO UPDATE SET body = excluded.body, version = m.version + 1
+            WHERE m.body IS NULL AND excluded.body IS NOT NULL
+        RETURNING m.version INTO _new;
+    ELSE
+        UPDATE daybook.mark m SET body = _body, version = m.version + 1
+        WHERE m.store = _store AND m.kind = _kind AND m.name = _name AND m.version = _version
+        RETURNING m.version INTO _new;
+    END IF;
+    IF _new IS NULL THEN
+        -- It is written once more, because the first time may not be confirmed yet.
+        UPDATE daybook.mark m SET body = m.body
+        WHERE m.store = _store AND m.kind = _kind AND m.name = _name
+            AND (m.version = _version + 1 AND m.body IS NOT DISTINCT FROM _body
+                OR _version = 0 AND m.body = _body)
+        RETURNING m.version INTO _new;
+    END IF;
+    RETURN _new;
+END $$;
+
+-- The owner takes the end off a journal, from an entry that does not fold, and keeps it as evidence. Answers how
+-- many entries there were.
+CREATE FUNCTION daybook.cut(_store int, _from bigint, _reason text) RETURNS bigint LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    _count bigint;
+BEGIN
+    PERFORM daybook.confirm();
+    PERFORM pg_advisory_xact_lock(1145133378, _store);
+    PERFORM set_config('daybook.cutting', 'yes', true);
+    WITH taken AS (
+        DELETE FROM daybook.entry e WHERE e.store = _store AND e.sequence >= _from RETURNING e.*
+    )
+    INSERT INTO daybook.cut_entry SELECT taken.*, clock_timestamp(), session_user, _reason FROM taken;
+    GET DIAGNOSTICS _count = ROW_COUNT;
+    WITH taken AS (
+        DELETE FROM daybook.chunk c WHERE c.store = _store AND c.sequence >= _from RETURNING c.*
+    )
+    INSERT INTO daybook.cut_chunk SELECT taken.*, clock_timestamp() FROM taken;
+    PERFORM set_config('daybook.cutting', 'no', true);
+    RETURN _count;
+END $$;
+
+-- Nobody but the owner may call anything that is not granted above.
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA daybook FROM PUBLIC;

@@ -1,0 +1,130 @@
+internal import DaybookPQ
+internal import DaybookSnapshotStore
+internal import Foundation
+
+/// A connection to a server whose writes are confirmed by others: it began with one.
+///
+/// A leader that was cut off from its standbys still answers questions, and after a restart shows entries
+/// that nobody else has. It cannot complete a write, so it is passed over here.
+final class ConfirmedServer {
+    /// The connection.
+    let connection: PostgresConnection
+    /// The store's number on the servers.
+    let store: Int32
+    /// Which store it is.
+    let identity: StoreIdentity
+    /// This node's number there.
+    let writer: Int32
+    /// How far the server's clock is ahead of this machine's, in microseconds.
+    private(set) var clockAhead: Int64
+
+    /// Finds the first server that is confirmed.
+    ///
+    /// - Parameter terms: Where to look, and how long at each place.
+    /// - Throws: The most telling ``PostgresError`` of those that the servers gave.
+    init(_ terms: PostgresTerms) throws(PostgresError) {
+        var reason: PostgresError?
+        for place in try terms.servers.places() {
+            do {
+                let limit = terms.limits.connecting
+                let connection = try PostgresConnection(
+                    to: place, of: terms.servers, until: .now + limit)
+                try Self.prepare(connection, terms)
+                let found = try Self.find(terms.store, on: connection, until: .now + limit)
+                let answer = try Self.register(
+                    terms, store: found.store, on: connection, until: .now + limit)
+                clockAhead = answer.clockAhead
+                (store, identity) = found
+                writer = answer.writer
+                self.connection = connection
+                return
+            } catch {
+                if error.weight > reason?.weight ?? -1 { reason = error }
+            }
+        }
+        throw reason ?? PostgresError(.unreachable, "No server is known.")
+    }
+
+    /// Proves once more that the server is confirmed, and looks at its clock.
+    ///
+    /// - Parameter terms: The terms of the connection.
+    /// - Throws: ``PostgresError``.
+    func confirm(_ terms: PostgresTerms) throws(PostgresError) {
+        let limit = ContinuousClock.now + terms.limits.connecting
+        let answer = try Self.register(terms, store: store, on: connection, until: limit)
+        clockAhead = answer.clockAhead
+    }
+
+    /// Sees to it that this login may still use the store: to one that may not, its journal looks empty.
+    ///
+    /// - Parameter terms: The terms of the connection.
+    /// - Throws: ``PostgresError`` with ``PostgresError/Code/refused`` when it may not.
+    func requireStore(_ terms: PostgresTerms) throws(PostgresError) {
+        let limit = ContinuousClock.now + terms.limits.connecting
+        _ = try Self.find(terms.store, on: connection, until: limit)
+    }
+
+    private static func prepare(
+        _ connection: PostgresConnection, _ terms: PostgresTerms
+    ) throws(PostgresError) {
+        // A node that stands still loses its turn, and the server notices when one has gone. A warning has to
+        // come through: it may say that the standbys have not confirmed.
+        var script = """
+            SET client_min_messages = 'warning';
+            SET idle_in_transaction_session_timeout = '5s';
+            SET client_connection_check_interval = '1s';
+            SET default_transaction_isolation = 'read committed';
+            """
+        if terms.protection == .waived { script += "SET daybook.unprotected = 'allowed';" }
+        try connection.run(script: script, until: .now + terms.limits.connecting)
+    }
+
+    private static func find(
+        _ name: String, on connection: PostgresConnection, until deadline: ContinuousClock.Instant
+    ) throws(PostgresError) -> (store: Int32, identity: StoreIdentity) {
+        let rows = try connection.run(findStore, [.text(name)], until: deadline)
+        guard let row = rows.first else {
+            throw PostgresError(
+                .refused,
+                "There is no store '\(name)' that this login may use on \(connection.place).")
+        }
+        guard let uuid = UUID(sixteenBytes: try row.bytes(1)) else {
+            throw PostgresError(.unexpected, "The identity of the store '\(name)' cannot be read.")
+        }
+        return (
+            Int32(clamping: try row.integer(0)),
+            StoreIdentity(uuid: uuid, createdAt: try row.integer(2))
+        )
+    }
+
+    private static func register(
+        _ terms: PostgresTerms, store: Int32, on connection: PostgresConnection,
+        until deadline: ContinuousClock.Instant
+    ) throws(PostgresError) -> (writer: Int32, clockAhead: Int64) {
+        _ = connection.takeWarnings()
+        let before = terms.clock()
+        let rows = try connection.run(
+            registerNode, [.int4(store), .uuid(terms.node.sixteenBytes), .text(terms.program)],
+            until: deadline)
+        guard let row = rows.first else {
+            throw PostgresError(.unexpected, "The server has not said which writer this node is.")
+        }
+        guard connection.takeWarnings().isEmpty else {
+            connection.close()
+            throw PostgresError(.unreachable, "The standbys of \(connection.place) do not confirm.")
+        }
+        let clock = try row.integer(1)
+        guard 0..<clockMaximum ~= clock else {
+            throw PostgresError(
+                .unexpected, "The clock of the server \(connection.place) is far off.")
+        }
+        return (Int32(clamping: try row.integer(0)), clock - before / 2 - terms.clock() / 2)
+    }
+
+    /// No clock has come so far: it is the year 3111.
+    private static let clockMaximum = Int64(1) << 55
+    private static let findStore = PostgresStatement(
+        "daybook_find", "SELECT store, uuid, created_at FROM daybook.store WHERE name = $1")
+    private static let registerNode = PostgresStatement(
+        "daybook_register", "SELECT writer, clock FROM daybook.register($1, $2, $3)")
+}

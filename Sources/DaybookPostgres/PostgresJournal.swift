@@ -1,0 +1,124 @@
+package import DaybookJournalLog
+internal import DaybookPQ
+package import DaybookSnapshotStore
+internal import Synchronization
+
+/// The journal of a store that several machines share, in PostgreSQL.
+///
+/// Entries are accepted by a function of the server, ``PostgresSchema``, which checks that they follow the
+/// last one, and answers when a quorum of servers has them. Making one asks nobody; connections are made when
+/// they are needed.
+///
+/// Invariants:
+/// - Nothing is read from a server, or appended there, before a write to it was confirmed by others on the
+///   same connection.
+/// - A statement that may change something is never cancelled: it is left behind by closing its socket.
+package final class PostgresJournal: SharedJournal {
+    package let identity: StoreIdentity
+    private let terms: PostgresTerms
+    private let session: Mutex<PostgresSession>
+    private let listener: PostgresListener
+    /// How far the server's clock is ahead, and the last time told.
+    private let time = Mutex<(ahead: Int64, last: Int64)>((0, .min))
+
+    /// The journal of a store whose identity is known.
+    ///
+    /// - Parameters:
+    ///   - terms: Where it is, and how long to wait for it.
+    ///   - identity: Which store it must be; another one is refused when the servers are reached.
+    package init(_ terms: PostgresTerms, _ identity: StoreIdentity) {
+        self.identity = identity
+        self.terms = terms
+        session = Mutex(PostgresSession(terms, identity))
+        listener = PostgresListener(terms)
+    }
+
+    deinit { listener.stop() }
+
+    /// The identity that a store has on the servers.
+    ///
+    /// - Parameter terms: Where it is.
+    /// - Returns: The identity.
+    /// - Throws: ``SharedJournalError`` with ``SharedJournalError/Code/refused`` when there is no such store
+    ///   for this login; with ``SharedJournalError/Code/unreachable`` or
+    ///   ``SharedJournalError/Code/unprotected``.
+    package static func identity(_ terms: PostgresTerms) throws(SharedJournalError) -> StoreIdentity
+    {
+        do {
+            return try ConfirmedServer(terms).identity
+        } catch {
+            throw SharedJournalError(error)
+        }
+    }
+
+    package func now() -> Int64 {
+        time.withLock { time in
+            time.last = max(time.last, terms.clock() + time.ahead)
+            return time.last
+        }
+    }
+
+    package func append(_ group: SharedGroup) throws(SharedJournalError) -> SharedAnswer {
+        try withSession { session throws(SharedJournalError) in try session.append(group) }
+    }
+
+    package func page(after head: SharedHead, bytes: Int) throws(SharedJournalError) -> SharedPage {
+        try withSession { session throws(SharedJournalError) in
+            try session.page(after: head, bytes: bytes)
+        }
+    }
+
+    package func enter(after head: SharedHead, bytes: Int) throws(SharedJournalError) -> SharedPage
+    {
+        try withSession { session throws(SharedJournalError) in
+            try session.takeTurn()
+            return try session.page(after: head, bytes: bytes)
+        }
+    }
+
+    package func leave() {
+        session.withLock { $0.leaveTurn() }
+    }
+
+    package func takeNumbers(_ count: UInt64) throws(SharedJournalError) -> Range<UInt64> {
+        try withSession { session throws(SharedJournalError) in try session.takeNumbers(count) }
+    }
+
+    package func marks(_ kind: SharedMark.Kind) throws(SharedJournalError) -> [SharedMark] {
+        try withSession { session throws(SharedJournalError) in try session.marks(kind) }
+    }
+
+    package func set(_ mark: SharedMark) throws(SharedJournalError) -> Int64? {
+        try withSession { session throws(SharedJournalError) in try session.set(mark) }
+    }
+
+    package func follow(
+        _ body: @escaping @Sendable (SequenceNumber) -> Void
+    ) -> any AnyObject & Sendable {
+        listener.follow(body)
+    }
+
+    package func announce(_ sequence: SequenceNumber) {
+        listener.announce(sequence)
+    }
+
+    private func withSession<R: Sendable>(
+        _ body: (PostgresSession) throws(SharedJournalError) -> R
+    ) throws(SharedJournalError) -> R {
+        try session.withLock { session throws(SharedJournalError) in
+            defer {
+                if let ahead = session.clockAhead { setClock(ahead) }
+            }
+            return try body(session)
+        }
+    }
+
+    /// A time that was told by a clock that was wrong does not hold the next ones up.
+    private func setClock(_ ahead: Int64) {
+        time.withLock { time in
+            guard time.ahead != ahead else { return }
+            time.ahead = ahead
+            time.last = min(time.last, terms.clock() + ahead)
+        }
+    }
+}

@@ -1,0 +1,154 @@
+internal import DaybookJournalLog
+internal import DaybookPQ
+import DaybookSnapshotStore
+internal import Foundation
+internal import Synchronization
+
+/// Sends and receives the news of a store, on a thread and a connection of its own.
+///
+/// News are sent after the append that they tell of is final: in the same transaction of PostgreSQL, the appends of all
+/// stores would wait for each other.
+///
+/// Invariants:
+/// - The thread runs from the first use on until ``stop()``.
+/// - Followers are called by the thread, with no lock held.
+final class PostgresListener: Sendable {
+    private let terms: PostgresTerms
+    private let state = Mutex(State())
+    /// Nil in a process that may open no more files: what is announced then waits for the next look.
+    private let wake = Wake()
+
+    private struct State {
+        var followers: [Int: @Sendable (SequenceNumber) -> Void] = [:]
+        var followersSoFar = 0
+        /// The last entry that is still to be announced.
+        var announced: UInt64?
+        var isRunning = false
+        var isStopped = false
+    }
+
+    /// A listener that has not begun.
+    ///
+    /// - Parameter terms: The terms of the store.
+    init(_ terms: PostgresTerms) {
+        self.terms = terms
+    }
+
+    /// Calls `body` with each piece of news.
+    ///
+    /// - Parameter body: What is called.
+    /// - Returns: What ends the calls when it is released.
+    func follow(_ body: @escaping @Sendable (SequenceNumber) -> Void) -> any AnyObject & Sendable {
+        let number = state.withLock { state in
+            state.followersSoFar += 1
+            state.followers[state.followersSoFar] = body
+            return state.followersSoFar
+        }
+        run()
+        return Following { [weak self] in
+            self?.state.withLock { $0.followers[number] = nil }
+        }
+    }
+
+    /// Has the end of the journal announced, soon.
+    ///
+    /// - Parameter sequence: The number of the last entry.
+    func announce(_ sequence: SequenceNumber) {
+        state.withLock { $0.announced = max($0.announced ?? 0, sequence.rawValue) }
+        run()
+        wake?.call()
+    }
+
+    /// Ends the thread, soon.
+    func stop() {
+        state.withLock { $0.isStopped = true }
+        wake?.call()
+    }
+
+    // MARK: - The thread
+
+    private func run() {
+        let isFirst = state.withLock { state in
+            defer { state.isRunning = true }
+            return !state.isRunning
+        }
+        guard isFirst else { return }
+        Thread.detachNewThread { self.loop() }
+    }
+
+    private var isStopped: Bool { state.withLock { $0.isStopped } }
+
+    private func loop() {
+        var backoff = Backoff()
+        while !isStopped {
+            do {
+                try listen { backoff.reset() }
+            } catch {
+                // Whoever saves or reads is told; here it is tried again.
+                let end = ContinuousClock.now + backoff.wait()
+                guard let wake else { rest(until: end); continue }
+                while !isStopped && wake.wait(until: end) {}
+            }
+        }
+    }
+
+    private func listen(_ hasBegun: () -> Void) throws(PostgresError) {
+        let server = try ConfirmedServer(terms)
+        let channel = "daybook_\(server.store)"
+        // News are lost with a server, and need not wait for its disk.
+        try server.connection.run(
+            script: "SET synchronous_commit = off; LISTEN \(channel)", until: limit)
+        hasBegun()
+        var nextLook = ContinuousClock.now
+        while !isStopped {
+            if nextLook <= .now {
+                try server.confirm(terms)
+                try look(on: server)
+                nextLook = .now + terms.limits.looking
+            }
+            try sendAnnounced(channel, on: server)
+            let payloads = try server.connection.waitForNotifications(orFor: wake, until: nextLook)
+            // Anybody may notify: what is told is what the journal says.
+            if !payloads.isEmpty { try look(on: server) }
+        }
+    }
+
+    private func look(on server: ConfirmedServer) throws(PostgresError) {
+        let rows = try server.connection.run(Self.lastEntry, [.int4(server.store)], until: limit)
+        guard let row = rows.first, !row.isNull(0) else { return }
+        tell(SequenceNumber(UInt64(clamping: try row.integer(0))))
+    }
+
+    private func sendAnnounced(
+        _ channel: String, on server: ConfirmedServer
+    ) throws(PostgresError) {
+        let announced = state.withLock { state in
+            defer { state.announced = nil }
+            return state.announced
+        }
+        guard let announced else { return }
+        _ = try server.connection.run(
+            Self.notify, [.text(channel), .text(String(announced))], until: limit)
+    }
+
+    private func tell(_ sequence: SequenceNumber) {
+        for body in state.withLock({ Array($0.followers.values) }) { body(sequence) }
+    }
+
+    private var limit: ContinuousClock.Instant { .now + terms.limits.connecting }
+
+    private static let lastEntry = PostgresStatement(
+        "daybook_last", "SELECT max(sequence) FROM daybook.entry WHERE store = $1")
+    private static let notify = PostgresStatement("daybook_notify", "SELECT pg_notify($1, $2)")
+}
+
+/// Ends something when it is released.
+private final class Following: Sendable {
+    private let end: @Sendable () -> Void
+
+    init(_ end: @escaping @Sendable () -> Void) {
+        self.end = end
+    }
+
+    deinit { end() }
+}

@@ -1,0 +1,82 @@
+package import DaybookPQ
+
+extension PostgresSchema {
+    /// Runs the SQL on the server that leads.
+    ///
+    /// The servers are tried in order. One that cannot be reached, that follows another one, or whose standbys
+    /// do not confirm what it writes is passed over.
+    ///
+    /// - Parameters:
+    ///   - servers: The servers, for the login that is to own the schema.
+    ///   - limits: How long to wait for each.
+    /// - Returns: Where it was installed.
+    /// - Throws: ``PostgresError`` with ``PostgresError/Code/description``; with
+    ///   ``PostgresError/Code/refused`` when the server that leads does not do it, such as for a schema of that
+    ///   name; with ``PostgresError/Code/unreachable`` when none leads; with ``PostgresError/Code/late`` when
+    ///   one of them has not answered in time; the message says if it may have the schema.
+    @discardableResult
+    package static func install(
+        on servers: ServerDescription, limits: PostgresTerms.Limits = PostgresTerms.Limits()
+    ) throws(PostgresError) -> ServerPlace {
+        var reason: PostgresError?
+        for place in try servers.places() {
+            do {
+                let connection = try PostgresConnection(
+                    to: place, of: servers, until: .now + limits.connecting)
+                try install(confirmedOn: connection, until: .now + limits.answering)
+                return place
+            } catch {
+                let error = error.at(place)
+                // The server that leads has decided.
+                if error.code == .refused && !error.isOfStandby { throw error }
+                if error.weight > reason?.weight ?? -1 { reason = error }
+            }
+        }
+        guard let reason, !reason.isOfStandby else {
+            throw PostgresError(
+                .unreachable, state: reason?.state, reason?.message ?? "No server is known.")
+        }
+        throw reason
+    }
+
+    private static func install(
+        confirmedOn connection: PostgresConnection, until deadline: ContinuousClock.Instant
+    ) throws(PostgresError) {
+        // What a login has set for itself must not keep the standbys from being waited for.
+        try connection.run(
+            script: "SET synchronous_commit = on; SET client_min_messages = 'warning'",
+            until: deadline)
+        do {
+            try install(on: connection, until: deadline)
+        } catch {
+            guard error.code != .refused else { throw error }
+            throw PostgresError(
+                .late, state: error.state,
+                "It is not known whether the schema is there: \(error.message)")
+        }
+        guard connection.takeWarnings().isEmpty else {
+            throw PostgresError(.late, "The standbys do not confirm that the schema is there.")
+        }
+    }
+}
+
+extension PostgresError {
+    /// Whether a standby refused to write.
+    var isOfStandby: Bool { state == "25006" }
+
+    /// How much it tells about why no server was found: a refusal more than silence, that more than a server
+    /// that cannot be reached, and that more than a standby, which refuses every write.
+    var weight: Int {
+        if isOfStandby { return 0 }
+        return switch code {
+        case .unreachable: 1
+        case .late: 2
+        case .description, .refused, .unexpected: 3
+        }
+    }
+
+    /// The same, with the server.
+    fileprivate func at(_ place: ServerPlace) -> PostgresError {
+        PostgresError(code, state: state, "\(place): \(message)")
+    }
+}
