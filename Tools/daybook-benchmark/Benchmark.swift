@@ -100,7 +100,9 @@ struct Benchmark {
     /// The figures measured once, for Daybook alone.
     private func addTheRest(to report: inout Report) throws {
         try Questions(options).run(addingTo: &report)
+        try PastQuestions(options).run(addingTo: &report)
         try Shapes(options).run(addingTo: &report)
+        try SaveCosts(options).run(addingTo: &report)
         let scaling = try Scaling(scaleName: options.scale.name).run()
         let size = scaling.sizes.last ?? 0
         report.scaling = scaling

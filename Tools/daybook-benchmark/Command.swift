@@ -6,8 +6,11 @@ struct Command {
     static func main() {
         do {
             let words = Array(CommandLine.arguments.dropFirst())
-            // Not for users: see Waking.
+            // Not for users: see Waking and FirstFetch.
             if words.count == 2, words[0] == Waking.writer { return try Waking.write(to: words[1]) }
+            if words.first == FirstFetch.word {
+                return try FirstFetch.answer(Array(words.dropFirst()))
+            }
             let options = try Options(words)
             if options.showsHelp { return print(Options.help, terminator: "") }
             Stopwatch.clock = options.clock
@@ -19,15 +22,7 @@ struct Command {
                 let report = try Merging(scaleName: options.scale.name).run()
                 return print(options.isJSON ? try Report.text(of: report) : report.table())
             }
-            if options.isQuestions {
-                guard !Questions.contenders(options).isEmpty else {
-                    throw UsageError("'--questions' are asked of Daybook and SQLite only.")
-                }
-                var report = Report(options: options, contenders: Questions.contenders(options))
-                try Questions(options).run(addingTo: &report)
-                try Shapes(options).run(addingTo: &report)
-                return print(options.isJSON ? try report.json() : report.wholeTable())
-            }
+            if options.isQuestions || options.isSaveCosts { return try askOfTwo(options) }
             let report = try Benchmark(options: options).run()
             try write(report, options)
             print(options.isJSON ? try report.json() : report.wholeTable())
@@ -36,6 +31,22 @@ struct Command {
         } catch {
             stop("\(error)", status: 1)
         }
+    }
+
+    /// Measures what only Daybook and SQLite are asked.
+    private static func askOfTwo(_ options: Options) throws {
+        guard !Questions.contenders(options).isEmpty else {
+            throw UsageError(
+                "'--questions' and '--save-costs' are asked of Daybook and SQLite only.")
+        }
+        var report = Report(options: options, contenders: Questions.contenders(options))
+        if options.isQuestions {
+            try Questions(options).run(addingTo: &report)
+            try PastQuestions(options).run(addingTo: &report)
+            try Shapes(options).run(addingTo: &report)
+        }
+        if options.isSaveCosts { try SaveCosts(options).run(addingTo: &report) }
+        print(options.isJSON ? try report.json() : report.wholeTable())
     }
 
     private static func write(_ report: Report, _ options: Options) throws {

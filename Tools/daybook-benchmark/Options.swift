@@ -61,10 +61,13 @@ struct Options: Sendable {
     var isMerging = false
     /// Whether questions are asked instead of running the workloads.
     var isQuestions = false
-    /// The questions to ask, and those about other shapes; all when both are empty.
+    /// The questions to ask, those about other shapes, and those about the past; all when none is named.
     var questions: [Question] = []
     var shapes: [Shape] = []
-    var asksAll: Bool { questions.isEmpty && shapes.isEmpty }
+    var pastQuestions: [PastQuestion] = []
+    var asksAll: Bool { questions.isEmpty && shapes.isEmpty && pastQuestions.isEmpty }
+    /// Whether saves are measured with and without laws and indexes instead of the workloads.
+    var isSaveCosts = false
     /// Whether all of these come after the workloads.
     var isEverything = false
     /// The counts of another run, to include in the report.
@@ -92,13 +95,16 @@ struct Options: Sendable {
                daybook-benchmark --scaling|--merging [--scale tiny|small|full] [--json]
                daybook-benchmark --questions [--question NAME] [--only NAME] [--rounds N]
                                  [--scale tiny|small|full] [--json]
+               daybook-benchmark --save-costs [--only NAME] [--rounds N]
+                                 [--scale tiny|small|full] [--json]
 
         Does the same work with Daybook, with LMDB by itself and with SQLite, in one process, and
         prints a table of medians, least and greatest figures, ratios, and what is asked of them.
         With --scaling, asks stores of Daybook's of 10,000, 100,000 and 1,000,000 changes (and with
         --scale full of 10,000,000) the same questions, and prints how long each takes. With
         --merging, merges the same save into contexts with more and more objects. With --questions,
-        asks Daybook and SQLite the same questions about the same objects.
+        asks Daybook and SQLite the same questions about the same objects, and about their past.
+        With --save-costs, makes the same saves with and without laws and an index.
 
         'Tools/benchmark' builds it, runs all of it at full scale, and keeps what it prints.
 
@@ -109,6 +115,7 @@ struct Options: Sendable {
           --scaling         measure how times grow with the length of a store
           --merging         measure whether merging grows with the size of a context
           --questions       measure how fast objects are found
+          --save-costs      measure what laws and indexes cost a save
           --question NAME   ask only one of these, such as q3; may be repeated
           --everything      measure these, too, once, after the rounds
           --processor-time  measure what processors spend instead of what the clock shows, for
@@ -139,11 +146,15 @@ struct Options: Sendable {
             case "--scaling": isScaling = true
             case "--merging": isMerging = true
             case "--questions": isQuestions = true
+            case "--save-costs": isSaveCosts = true
             case "--question":
-                let names = Question.allCases.map(\.rawValue) + Shape.allCases.map(\.rawValue)
+                let names =
+                    Question.allCases.map(\.rawValue) + Shape.allCases.map(\.rawValue)
+                    + PastQuestion.allCases.map(\.rawValue)
                 let name = try Self.value(of: word, &rest, among: names)
                 questions += Question.allCases.filter { $0.rawValue == name }
                 shapes += Shape.allCases.filter { $0.rawValue == name }
+                pastQuestions += PastQuestion.allCases.filter { $0.rawValue == name }
             case "--everything": isEverything = true
             case "--processor-time": clock = .processor
             case "--counts": counts = try Counts(path: Self.text(after: word, &rest))

@@ -63,7 +63,11 @@ final class DaybookShapes: Shaped {
             try PageCache.drop(parcelFolder)
             return try readParcels(sample.coldOrder[turn])
         case .firstFetch:
-            return try repeated { try fetchParcel(sample.coldOrder[turn][0]) }
+            return try repeated {
+                try Self.fetchParcel(sample.coldOrder[turn][0], in: parcelFolder)
+            }
+        case .newProcess:
+            return try FirstFetch.ask(Self.name, sample.coldOrder[turn][0], in: parcelFolder)
         case .wideRange, .wideScan, .longTexts, .members:
             guard let shapes else { return (.nan, 0) }
             var answer = 0
@@ -81,13 +85,13 @@ final class DaybookShapes: Shaped {
 
     // MARK: - Questions
 
-    private func openParcels() throws -> PersistentContainer {
+    private static func openParcels(_ folder: URL) throws -> PersistentContainer {
         try PersistentContainer(
-            parcelFolder.appendingPathComponent("parcels.daybook"), model: [Parcel.self])
+            folder.appendingPathComponent("parcels.daybook"), model: [Parcel.self])
     }
 
     private func readParcels(_ order: [Int]) throws -> (seconds: Double, answer: Int) {
-        let container = try openParcels()
+        let container = try Self.openParcels(parcelFolder)
         let context = container.newBackgroundContext()
         let wanted = order.compactMap { identifiers[$0] }
         var sum = 0
@@ -103,8 +107,8 @@ final class DaybookShapes: Shaped {
         return (seconds, sum)
     }
 
-    private func fetchParcel(_ number: Int) throws -> Int {
-        let container = try openParcels()
+    static func fetchParcel(_ number: Int, in folder: URL) throws -> Int {
+        let container = try openParcels(folder)
         let context = container.newBackgroundContext()
         return try context.performAndWait {
             var request = FetchRequest<Parcel>(where: \Parcel.number == number)
@@ -138,7 +142,7 @@ final class DaybookShapes: Shaped {
             return try context.fetch(request).reduce(0) { sum, box in
                 box.items.reduce(sum) { $0 + $1.weight }
             }
-        case .cold, .firstFetch: return 0
+        case .cold, .firstFetch, .newProcess: return 0
         }
     }
 
@@ -151,7 +155,7 @@ final class DaybookShapes: Shaped {
     // MARK: - Filling
 
     private func fillParcels() throws {
-        let container = try openParcels()
+        let container = try Self.openParcels(parcelFolder)
         let context = container.newBackgroundContext()
         let wanted = Set(sample.coldOrder.joined())
         try context.performAndWait {

@@ -72,7 +72,11 @@ final class SQLiteShapes: Shaped {
             try PageCache.drop(parcelFolder)
             return try readParcels(sample.coldOrder[turn])
         case .firstFetch:
-            return try repeated { try fetchParcel(sample.coldOrder[turn][0]) }
+            return try repeated {
+                try Self.fetchParcel(sample.coldOrder[turn][0], in: parcelFolder)
+            }
+        case .newProcess:
+            return try FirstFetch.ask(Self.name, sample.coldOrder[turn][0], in: parcelFolder)
         case .wideRange, .wideScan, .longTexts, .members:
             guard let statement = statements[shape], let shapes else { return (.nan, 0) }
             var answer = 0
@@ -91,12 +95,12 @@ final class SQLiteShapes: Shaped {
 
     // MARK: - Questions
 
-    private func openParcels(flags: Int32 = 0) throws -> SQLiteFile {
-        try SQLiteFile(parcelFolder.appendingPathComponent("parcels.sqlite"), flags: flags)
+    private static func openParcels(_ folder: URL, flags: Int32 = 0) throws -> SQLiteFile {
+        try SQLiteFile(folder.appendingPathComponent("parcels.sqlite"), flags: flags)
     }
 
     private func readParcels(_ order: [Int]) throws -> (seconds: Double, answer: Int) {
-        let file = try openParcels()
+        let file = try Self.openParcels(parcelFolder)
         // Around what is read of a mapped file the system reads a lot more: in no cache, a read of a page
         // is several times as fast.
         try file.execute("PRAGMA mmap_size = 0")
@@ -113,8 +117,8 @@ final class SQLiteShapes: Shaped {
         return (seconds, sum)
     }
 
-    private func fetchParcel(_ number: Int) throws -> Int {
-        let file = try openParcels()
+    static func fetchParcel(_ number: Int, in folder: URL) throws -> Int {
+        let file = try openParcels(folder)
         let statement = try file.prepare(
             "SELECT number, name, street, grams, price FROM parcel WHERE number = ?")
         defer { sqlite3_finalize(statement) }
@@ -140,7 +144,7 @@ final class SQLiteShapes: Shaped {
             sqlite3_bind_int64(statement, 1, Int64(first))
             sqlite3_bind_int64(statement, 2, Int64(first + ShapeSample.boxesRead))
             return try file.rows(statement, Item.init).reduce(0) { $0 + $1.weight }
-        case .longTexts, .cold, .firstFetch: break
+        case .longTexts, .cold, .firstFetch, .newProcess: break
         }
         return try file.rows(statement, Pair.init).reduce(0) {
             $0 + $1.number + $1.text.utf8.count
@@ -157,14 +161,14 @@ final class SQLiteShapes: Shaped {
             SELECT i.number, i.weight, i.box FROM box b JOIN item i ON i.box = b.id
             WHERE b.number >= ? AND b.number < ?
             """
-        case .cold, .firstFetch: ""
+        case .cold, .firstFetch, .newProcess: ""
         }
     }
 
     // MARK: - Filling
 
     private func fillParcels() throws {
-        let file = try openParcels(flags: SQLITE_OPEN_CREATE)
+        let file = try Self.openParcels(parcelFolder, flags: SQLITE_OPEN_CREATE)
         try file.execute(
             """
             CREATE TABLE parcel (id INTEGER PRIMARY KEY, number INTEGER NOT NULL,

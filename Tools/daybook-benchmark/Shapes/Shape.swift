@@ -4,6 +4,7 @@ import Foundation
 enum Shape: String, CaseIterable {
     case cold = "c0"
     case firstFetch = "g''"
+    case newProcess = "g'''"
     case wideRange = "q12"
     case wideScan = "q13"
     case longTexts = "q14"
@@ -15,6 +16,7 @@ enum Shape: String, CaseIterable {
             "\(ShapeSample.coldReads) faults of \(sample.parcels.grouped) by ID, in no cache"
         case .firstFetch:
             "open \(sample.parcels.grouped), find one by an index, close; in one process"
+        case .newProcess: "the same as the first thing that a process does"
         case .wideRange:
             "1,000 of \(sample.wides.grouped) rows of 50 attributes by an index, two read"
         case .wideScan: "1 % of those found by two terms without an index"
@@ -23,13 +25,15 @@ enum Shape: String, CaseIterable {
         }
     }
 
-    var measure: Measure { self == .firstFetch ? .seconds : .perSecond }
+    var measure: Measure {
+        self == .firstFetch || self == .newProcess ? .seconds : .perSecond
+    }
 
     /// What is asked of the same questions about people.
     var target: Target {
         switch self {
         case .cold: .toSQLite(1, aim: 2)
-        case .firstFetch: .toSQLite(1, aim: 0.5)
+        case .firstFetch, .newProcess: .toSQLite(1, aim: 0.5)
         case .wideRange: .toSQLite(0.8, aim: 1.5)
         case .wideScan, .longTexts: .toSQLite(1, aim: 2)
         case .members: .toSQLite(0.7, aim: 1)
@@ -40,7 +44,7 @@ enum Shape: String, CaseIterable {
     func figure(_ seconds: Double) -> Double {
         switch self {
         case .cold: Double(ShapeSample.coldReads) / seconds
-        case .firstFetch: seconds
+        case .firstFetch, .newProcess: seconds
         case .wideRange, .wideScan, .longTexts, .members: 1 / seconds
         }
     }

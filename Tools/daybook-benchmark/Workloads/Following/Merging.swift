@@ -1,6 +1,8 @@
 import Daybook
 import Foundation
 
+// The room of what others save: merged into a context, into a list, and told to another process. Daybook alone.
+
 /// The time of merging another context's save, with more and more registered objects.
 ///
 /// The save always changes the same number of objects, spread over those that are registered. The

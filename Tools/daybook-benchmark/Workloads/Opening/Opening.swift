@@ -1,5 +1,7 @@
 import Foundation
 
+// The room of opening a store, and of changing its model while it is opened.
+
 /// (g) A store opened. Must not depend on its length.
 struct Opening: Workload {
     let letter: String

@@ -1,3 +1,6 @@
+// The room of reading objects that are known or all wanted. Questions have rooms of their own: 'Questions', 'Shapes' and
+// 'Past'.
+
 /// (c) Objects read by identifier in random order, one attribute each.
 ///
 /// For Daybook both manners are the same: an instance is made and registered, and reads its own

@@ -3,6 +3,8 @@ import DaybookJournalLog
 import DaybookSnapshotStore
 import Foundation
 
+// The room of the journal as a whole, and of how times grow with its length. Daybook alone.
+
 /// (v), (r) and (j): a journal read from its first entry to its last.
 ///
 /// The journal has the shape of ``ScalingStore``. The peers keep no journal that they could check,

@@ -1,3 +1,6 @@
+// The room of saves: objects inserted, updated and deleted, one by one, together and as batches, what that takes on the
+// disk, and bytes of files that are saved.
+
 /// (a) Objects inserted one by one, each in its own durable save.
 struct SingleSaves: Workload {
     let count: Int
