@@ -137,7 +137,7 @@ enum Examples {
     static func inTests() throws -> Set<String> {
         let folder = root.appendingPathComponent("Tests/DaybookTests")
         var examples: Set<String> = []
-        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        for name in try FileManager.default.subpathsOfDirectory(atPath: folder.path)
         where name.hasSuffix(".swift") {
             let file = folder.appendingPathComponent(name)
             examples.formUnion(try inTest(String(contentsOf: file, encoding: .utf8)))

@@ -4,8 +4,7 @@ import Foundation
 import Testing
 
 /// The examples of the page on following.
-@Suite(.timeLimit(.minutes(5)))
-struct FollowingExampleTests {
+@Suite struct FollowingExampleTests {
     // example
     final class Employee: ManagedObject {
         @Attribute var name: String = ""

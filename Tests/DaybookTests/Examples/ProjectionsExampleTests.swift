@@ -4,8 +4,7 @@ import Foundation
 import Testing
 
 /// The examples of the page on projections.
-@Suite(.timeLimit(.minutes(5)))
-struct ProjectionsExampleTests {
+@Suite struct ProjectionsExampleTests {
     // example
     final class Posting: ManagedObject {
         @Attribute var account: String = ""
