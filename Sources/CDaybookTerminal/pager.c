@@ -1,5 +1,5 @@
 #include "CDaybookTerminal.h"
-#include "spawn.h"
+#include "starting.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -28,19 +28,25 @@ enum SwiftCompiler {
         let folder = try ScratchFolder()
         let file = folder.url.appendingPathComponent("Declarations.swift")
         try source.write(to: file, atomically: true, encoding: .utf8)
-        let root = Fixture.folder.deletingLastPathComponent()
-        let headers = try FileManager.default.contentsOfDirectory(
-            atPath: root.appendingPathComponent("Sources").path
-        ).filter { $0.hasPrefix("C") }
-        // A module with sources of its own has its map where it was built.
+        // A module with sources of its own has its map where it was built; its folder must not be searched for headers.
+        let sources = Fixture.folder.deletingLastPathComponent().appendingPathComponent("Sources")
+        let headers = try FileManager.default.contentsOfDirectory(atPath: sources.path)
+            .filter { $0.hasPrefix("C") }
         let built = Tool.url.deletingLastPathComponent()
-        let modules = built.appendingPathComponent("Modules")
+        let maps = headers.flatMap {
+            [sources.appendingPathComponent($0), built.appendingPathComponent("\($0).build")]
+        }.filter {
+            let map = $0.appendingPathComponent("module.modulemap")
+            return FileManager.default.fileExists(atPath: map.path)
+        }
         return try ChildProcess.run(
             compiler,
             examination.flags
-                + ["-swift-version", "6", "-diagnostic-style", "llvm", "-I", modules.path]
-                + headers.flatMap { ["-I", root.appendingPathComponent("Sources/\($0)").path] }
-                + headers.flatMap { ["-I", built.appendingPathComponent("\($0).build").path] }
+                + [
+                    "-swift-version", "6", "-diagnostic-style", "llvm",
+                    "-I", built.appendingPathComponent("Modules").path,
+                ]
+                + maps.flatMap { ["-I", $0.path] }
                 + [file.path]
         ).talk
     }

@@ -1,7 +1,7 @@
 // How all programs are started.
 
-#ifndef DAYBOOK_SPAWN_H
-#define DAYBOOK_SPAWN_H
+#ifndef DAYBOOK_STARTING_H
+#define DAYBOOK_STARTING_H
 
 #include <spawn.h>
 #include <sys/types.h>
