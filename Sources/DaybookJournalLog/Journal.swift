@@ -173,10 +173,7 @@ package struct Journal: Sendable {
             payloadCount: payload.count)
         let start = header.encoded()
         var hasher = DigestHasher()
-        // The first byte belongs only to the digest.
-        hasher.update(0)
-        hasher.update(start.bytes.span.bytes)
-        hasher.update(payload.span.bytes)
+        hasher.updateEntry(start, payload)
         let digest = hasher.finish()
         try asJournalError {
             try transaction.putRun(records, .append) { run in
@@ -213,6 +210,38 @@ package struct Journal: Sendable {
             chunk += 1
         }
     }
+
+    // MARK: - Cutting back
+
+    /// Takes off all entries after one. Only a copy of a journal that is kept elsewhere may be cut back.
+    ///
+    /// - Parameters:
+    ///   - last: The entry that becomes the last one.
+    ///   - transaction: The write transaction.
+    /// - Throws: ``JournalError``; the transaction must not be committed then.
+    /// - Complexity: O(*p* + log *n*) page reads and writes, *p* the pages of what is taken off.
+    package func cutBack(
+        to last: SequenceNumber, in transaction: borrowing WriteTransaction
+    ) throws {
+        let digest = try digest(at: last, in: transaction)
+        let start = Self.key(last.next)
+        try asJournalError {
+            while true {
+                var keys: [[UInt8]] = []
+                try transaction.scan(
+                    records, from: start.span.bytes, to: nil, order: .ascending
+                ) { key, _ in
+                    keys.append(key.withUnsafeBytes { Array($0) })
+                    return keys.count < Self.keysCutTogether ? .proceed : .stop
+                }
+                for key in keys { _ = try transaction.delete(records, key.span.bytes) }
+                if keys.count < Self.keysCutTogether { break }
+            }
+        }
+        try setHead(last, digest, in: transaction)
+    }
+
+    private static let keysCutTogether = 4096
 
     // MARK: - Layout
 

@@ -27,6 +27,29 @@ package struct JournalEntry: Sendable, Hashable {
     /// The digest of this entry.
     package let digest: Digest
 
+    /// An entry with its digest.
+    package init(sequence: SequenceNumber, recordedAt: Int64, previous: Digest, payload: [UInt8]) {
+        let header = RecordHeader(
+            sequence: sequence, recordedAt: recordedAt, previous: previous,
+            payloadCount: payload.count)
+        var hasher = DigestHasher()
+        hasher.updateEntry(header.encoded(), payload)
+        self.init(
+            sequence: sequence, recordedAt: recordedAt, previous: previous, payload: payload,
+            digest: hasher.finish())
+    }
+
+    init(
+        sequence: SequenceNumber, recordedAt: Int64, previous: Digest, payload: [UInt8],
+        digest: Digest
+    ) {
+        self.sequence = sequence
+        self.recordedAt = recordedAt
+        self.previous = previous
+        self.payload = payload
+        self.digest = digest
+    }
+
     /// The entry's bytes.
     package var bytes: [UInt8] {
         let header = RecordHeader(
@@ -37,6 +60,15 @@ package struct JournalEntry: Sendable, Hashable {
 
     /// Whether it has its own pages instead of one record inside a leaf page.
     package var isLong: Bool { Journal.isLong(RecordHeader.byteCount + payload.count) }
+}
+
+extension DigestHasher {
+    /// Takes in an entry: a zero byte, which belongs only to the digest, and its bytes.
+    mutating func updateEntry(_ header: KeyWriter, _ payload: [UInt8]) {
+        update(0)
+        update(header.bytes.span.bytes)
+        update(payload.span.bytes)
+    }
 }
 
 extension Digest {

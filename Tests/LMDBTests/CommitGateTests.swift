@@ -27,6 +27,7 @@ import Testing
         typealias Write = (_ body: @escaping WriteBody) throws -> Void
 
         private let asked = Mutex<[[String]]>([])
+        private let ended = Mutex(0)
         private let script: @Sendable (_ time: Int) -> CommitDecision
         private let missing: @Sendable (Write) throws -> Void
 
@@ -50,6 +51,11 @@ import Testing
         }
 
         func catchUp(_ write: Write) throws { try missing(write) }
+
+        func end() { ended.withLock { $0 += 1 } }
+
+        /// How many groups have ended.
+        var ends: Int { ended.withLock(\.self) }
     }
 
     private static func put(
@@ -113,6 +119,30 @@ import Testing
         #expect(before == times)
         #expect(gate.submitted == Array(repeating: ["own"], count: times + 1))
         #expect(try keys() == (0..<times).map { "missing \($0 + 1)" } + ["own"])
+    }
+
+    @Test func `what the gate writes does not pass it, and it is told once when all is answered`() throws {
+        let states = Mutex<[GateOfWrite]>([])
+        let gate = ScriptedGate({ $0 == 1 ? .again : .commit }) { [table] write in
+            try write { transaction in
+                states.withLock { $0.append(transaction.gate) }
+                try Self.put("missing", table, in: transaction)
+                transaction.submit("missing")
+            }
+        }
+        try environment.write { transaction in states.withLock { $0.append(transaction.gate) } }
+        environment.gate = gate
+
+        try environment.write { [table] transaction in
+            states.withLock { $0.append(transaction.gate) }
+            try Self.put("own", table, in: transaction)
+            transaction.submit("own")
+        }
+
+        #expect(states.withLock(\.self) == [.none, .ahead, .passed, .ahead])
+        #expect(gate.submitted == [["own"], ["own"]])
+        #expect(gate.ends == 1)
+        #expect(try keys() == ["missing", "own"])
     }
 
     @Test func `a refused write is told why, and leaves nothing behind`() throws {

@@ -126,7 +126,10 @@ package final class Environment: Sendable {
             !core.pool.isReadingOnThisThread(),
             "A write cannot begin inside a read of the same file: let the read end first.")
         let request = WriteRequest(body, LockWait(patience ?? self.patience))
-        core.writer.run(request) { core.perform($0, $1) }
+        core.writer.run(request) {
+            core.perform($0, $1)
+            core.endGate()
+        }
         try request.check()
     }
 }

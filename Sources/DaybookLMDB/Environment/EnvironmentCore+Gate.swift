@@ -24,6 +24,16 @@ extension EnvironmentCore {
         }
     }
 
+    /// What stands before the commit of what a request writes.
+    func gate(before request: WriteRequest, _ isThere: Bool) -> GateOfWrite {
+        isThere ? request.isOfGate ? .passed : .ahead : .none
+    }
+
+    /// Tells the gate that all of a group is answered.
+    func endGate() {
+        gate.withLock(\.self)?.end()
+    }
+
     /// Lets the gate write what is missing. No LMDB transaction is open.
     ///
     /// - Parameter wait: The wait for other processes that write.
@@ -31,7 +41,7 @@ extension EnvironmentCore {
     func catchUp(_ wait: LockWait) throws {
         guard let gate = gate.withLock(\.self) else { return }
         try gate.catchUp { body in
-            let request = WriteRequest(body, wait.restarted)
+            let request = WriteRequest(body, wait.restarted, isOfGate: true)
             perform([request]) { _ in [] }
             try request.check()
         }

@@ -89,6 +89,7 @@ extension EnvironmentCore {
         let extent = reserveRoom(in: pointer)
         let number = mdb_txn_id(pointer)
         let state = WriteState(knowing: knowledge(before: number))
+        let isGated = gate.withLock { $0 != nil }
         // After the transaction, which ends before this function does.
         defer { state.endOpening() }
         var failures: [(position: Int, error: any Error)] = []
@@ -98,7 +99,7 @@ extension EnvironmentCore {
             guard position < group.count else { break }
             let request = group[position]
             let writesBefore = state.writes
-            state.runs(position)
+            state.runs(position, before: gate(before: request, isGated))
             var failure: (any Error)?
             do {
                 let access = TransactionAccess(pointer: pointer, environment: identifier)

@@ -27,6 +27,9 @@ package protocol CommitGate: AnyObject, Sendable {
     /// - Parameter write: Runs a body in an LMDB transaction of its own, which does not pass the gate.
     /// - Throws: What ends the waiting writes, if they may run again; the others are answered as written.
     func catchUp(_ write: (_ body: @escaping WriteBody) throws -> Void) throws
+
+    /// Gives back what it holds for a group, all of which is answered.
+    func end()
 }
 
 /// What a gate lets happen.
@@ -38,6 +41,16 @@ package enum CommitDecision: Sendable {
     case again
     /// Nothing is written by the bodies that have handed something in, and they are answered with the error.
     case refuse(any Error)
+}
+
+/// What stands before the commit of a body's LMDB transaction.
+package enum GateOfWrite: Sendable, Hashable {
+    /// Nothing does.
+    case none
+    /// A gate, which is asked about what the body hands in.
+    case ahead
+    /// A gate that writes this itself.
+    case passed
 }
 
 /// What writes, inside of an LMDB transaction.
@@ -52,10 +65,13 @@ extension Environment {
 }
 
 extension WriteTransaction {
+    /// What stands before LMDB's commit of what this body writes.
+    package var gate: GateOfWrite { state.gate }
+
     /// Hands something to the gate of the environment, which looks at it when the bodies of the group have run.
     ///
-    /// It is withdrawn when the body throws or is run again.
+    /// It is withdrawn when the body throws or is run again. What the gate writes itself does not pass it.
     package func submit(_ item: some Sendable) {
-        state.submit(item)
+        if gate == .ahead { state.submit(item) }
     }
 }

@@ -148,6 +148,8 @@ final class WriteState {
     private(set) var submissions: [(position: Int, item: any Sendable)] = []
     /// The position of the request that runs.
     private var position = 0
+    /// What stands before the commit of what it writes.
+    private(set) var gate = GateOfWrite.none
 
     private var knowledge: (any AnyObject & Sendable)?
     /// The number of successful writes when the knowledge was given.
@@ -169,8 +171,9 @@ final class WriteState {
     }
 
     /// Begins with the body of the next request.
-    func runs(_ position: Int) {
+    func runs(_ position: Int, before gate: GateOfWrite) {
         self.position = position
+        self.gate = gate
     }
 
     func submit(_ item: any Sendable) {

@@ -17,10 +17,15 @@ final class WriteRequest: Sendable {
 
     /// Its wait for other processes that write.
     let wait: LockWait
+    /// Whether the gate writes this itself.
+    let isOfGate: Bool
     private let state: Mutex<State>
 
-    init(_ body: @escaping Body, _ wait: LockWait = LockWait(LockPatience())) {
+    init(
+        _ body: @escaping Body, _ wait: LockWait = LockWait(LockPatience()), isOfGate: Bool = false
+    ) {
         self.wait = wait
+        self.isOfGate = isOfGate
         state = Mutex(State(body: body))
     }
 

@@ -73,8 +73,10 @@ struct EntryDraft {
     mutating func append(
         recordedAt: Int64, occurredAt: Int64?, in transaction: borrowing WriteTransaction
     ) throws -> JournalEntry {
+        if last.isLinked, transaction.gate == .none { throw StoreError.opensWithoutLink() }
         let entry = try parts.journal.append(
             payload: payload, recordedAt: recordedAt, after: last.head, in: transaction)
+        if transaction.gate == .ahead { transaction.submit(entry) }
         if entry.isLong { projector.take(occurredAt ?? recordedAt, of: entry.sequence) }
         if entry.sequence.writesTimes {
             let times = try parts.timesWritten(by: entry.sequence, in: transaction)

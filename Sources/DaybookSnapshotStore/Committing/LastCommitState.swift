@@ -15,19 +15,33 @@ final class LastCommitState: Sendable {
     let model: SequenceNumber
     /// The indexes that are being built.
     let pending: PendingIndexes
+    /// Whether the file is linked to a shared journal.
+    let isLinked: Bool
 
-    init(
-        _ head: JournalHead, greatest: ObjectID?, model: SequenceNumber, pending: PendingIndexes
+    private init(
+        _ head: JournalHead, greatest: ObjectID?, model: SequenceNumber, pending: PendingIndexes,
+        isLinked: Bool
     ) {
         self.head = head
         self.greatest = greatest
         self.model = model
         self.pending = pending
+        self.isLinked = isLinked
     }
 
     /// The same with other indexes that are being built.
     func with(_ pending: PendingIndexes) -> LastCommitState {
-        LastCommitState(head, greatest: greatest, model: model, pending: pending)
+        LastCommitState(
+            head, greatest: greatest, model: model, pending: pending, isLinked: isLinked)
+    }
+
+    /// The state after an entry, which sets a model or not.
+    func after(
+        _ entry: JournalEntry, greatest: ObjectID?, setsModel: Bool = false
+    ) -> LastCommitState {
+        LastCommitState(
+            JournalHead(entry), greatest: greatest, model: setsModel ? entry.sequence : model,
+            pending: pending, isLinked: isLinked)
     }
 
     /// What the last save left, or what the journal says when others have written since.
@@ -40,6 +54,7 @@ final class LastCommitState: Sendable {
         return LastCommitState(
             try JournalHead(of: parts.journal, in: transaction), greatest: nil,
             model: try Projection.lastModel(parts.tables, in: transaction),
-            pending: try StoreMetadata.pendingIndexes(parts.tables.meta, in: transaction))
+            pending: try StoreMetadata.pendingIndexes(parts.tables.meta, in: transaction),
+            isLinked: try StoreMetadata.link(parts.tables.meta, in: transaction) != nil)
     }
 }

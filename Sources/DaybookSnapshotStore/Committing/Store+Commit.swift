@@ -5,6 +5,7 @@
 internal import DaybookJournalLog
 internal import DaybookLMDB
 internal import DaybookObjectModel
+internal import Synchronization
 
 extension Store {
     /// Appends one entry with the changes of a request and folds it into the projection.
@@ -44,15 +45,17 @@ extension Store {
             return try commit(request, as: stage)
         }
         let prepared = try wrapping { try ValidatedSave(request, schema: schema) }
+        if sharing != nil, prepared.changes.haveLargeData { throw StoreError.largeDataShared() }
         guard !prepared.changes.isEmpty else {
             if let cursor = request.cursor { try move(cursor) }
             return SaveResult(sequence: nil, digest: nil, changes: [], conflicts: [])
         }
         let commit = Commit(
             prepared, models: models, parts: parts, clock: options.clock,
-            verifies: options.verification == .afterCommit, takesNumbers: numbers.isLow,
-            numbersTaken: numbers.bound, chunks: try chunkTable(for: prepared.changes))
-        let outcome = try writing { try commit.run(in: $0) }
+            verifies: options.verification == .afterCommit,
+            takesNumbers: sharing == nil && numbers.isLow,
+            numbersTaken: numbersTaken, chunks: try chunkTable(for: prepared.changes))
+        let outcome = try doubting { try writing(keeping: $0) { try commit.run(in: $0) } }
         if let block = outcome.block { numbers.add(block) }
         if let sequence = outcome.result.sequence { publish(sequence) }
         freePages(after: outcome.result.changes)
@@ -61,6 +64,22 @@ extension Store {
 }
 
 extension Store {
+    /// Keeps the outcome of a save in doubt, for ``settle(_:)``.
+    private func doubting(
+        _ body: (WriteOutcome<Commit.Outcome>) throws -> Commit.Outcome
+    ) throws -> Commit.Outcome {
+        let kept = WriteOutcome<Commit.Outcome>()
+        do {
+            return try body(kept)
+        } catch let error as StoreError where error.code == .inDoubt {
+            guard let result = kept.value.withLock(\.self)?.result,
+                let sequence = result.sequence, let digest = result.digest
+            else { throw error }
+            sharing?.keep(result, for: digest)
+            throw error.about(SaveDoubt(sequence: sequence, digest: digest))
+        }
+    }
+
     /// The outcome of committing a request now, without committing it: nothing is written, and no
     /// writer waits.
     ///
@@ -181,10 +200,7 @@ final class Commit: Sendable {
                 in: transaction)
         }
         let block = try takeNumbers(for: settlement.changes, in: transaction)
-        transaction.remember(
-            LastCommitState(
-                JournalHead(entry), greatest: draft.greatestKnown, model: last.model,
-                pending: last.pending))
+        transaction.remember(last.after(entry, greatest: draft.greatestKnown))
         return Outcome(result: settlement.result(entry), block: block)
     }
 

@@ -274,10 +274,7 @@ struct ModelEntry {
             recordedAt: max(clock(), last.head.recordedAt), occurredAt: header.occurredAt,
             in: transaction)
         try ObjectNumbers.cover(changes, parts.tables.meta, in: transaction)
-        transaction.remember(
-            LastCommitState(
-                JournalHead(entry), greatest: draft.greatestKnown, model: entry.sequence,
-                pending: last.pending))
+        transaction.remember(last.after(entry, greatest: draft.greatestKnown, setsModel: true))
         return entry
     }
 }

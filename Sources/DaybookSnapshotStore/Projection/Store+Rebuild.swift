@@ -33,7 +33,7 @@ extension Store {
 
 extension StoreParts {
     /// Clears the tables and folds the journal into them.
-    fileprivate func rebuildProjection(in transaction: borrowing WriteTransaction) throws {
+    func rebuildProjection(in transaction: borrowing WriteTransaction) throws {
         for table in tables.projection { try transaction.clear(table) }
         try StoreMetadata.setPendingIndexes(PendingIndexes(), tables.meta, in: transaction)
         var projector = Projector(StoredState(projection))

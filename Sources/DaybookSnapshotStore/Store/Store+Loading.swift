@@ -61,7 +61,7 @@ extension Store {
 
 extension ModelsInForce {
     /// Appends an entry by the model in force, whatever the program knows of it.
-    fileprivate func load(
+    func load(
         _ entry: Entry, _ options: StoreOptions, _ chunks: ChunkTable?,
         in transaction: borrowing WriteTransaction
     ) throws -> SaveResult {

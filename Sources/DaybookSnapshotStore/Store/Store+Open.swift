@@ -69,14 +69,16 @@ extension Store {
 
     /// The store is written under another name and gets its own when it is complete, so that a
     /// crash leaves all or nothing at the path, and no process opens part of a store.
-    private static func make(
+    static func make(
         at path: String, version: ModelVersion, options: StoreOptions, _ header: EntryHeader,
-        copying first: Entry?
+        copying first: Entry?, as identity: StoreIdentity? = nil, linkedTo link: FileLink? = nil
     ) throws -> Digest {
         try wrapping(path) {
             let schema = Schema(version)
-            let metadata = StoreMetadata(
-                uuid: options.makeUUID(), createdAt: options.clock())
+            let identity =
+                identity
+                ?? StoreIdentity(uuid: options.makeUUID(), createdAt: options.clock())
+            let metadata = StoreMetadata(identity, link: link)
             let draft = try DraftFile(for: path)
             defer { draft.discard() }
             return try wrapping(path, besides: draft) {
@@ -174,7 +176,7 @@ extension Store {
         let environment = try Environment.open(
             at: path, options: options.environment(create: false))
         let tables = try StoreTables(in: environment)
-        let (metadata, last) = try environment.read { transaction in
+        var (metadata, last) = try environment.read { transaction in
             (
                 try StoreMetadata.read(tables.meta, path: path, in: transaction),
                 try lastModel(modelSource, environment, tables, path: path, in: transaction)
@@ -185,14 +187,25 @@ extension Store {
             StoreParts(
                 journal: journal, projection: Projection(tables: tables, schema: model.schema))
         }
+        let sharing = try JournalGate.join(environment, parts(last), last, metadata, options, path)
+        var options = options
+        if let sharing {
+            options.clock = { sharing.now() }
+            // What was missing may have set a model.
+            last = try environment.read {
+                try lastModel(modelSource, environment, tables, path: path, in: $0)
+            }
+        }
         var known = view ?? last
         if let model {
             let migration = ModelMigration(to: model, options: options, path: path)
             known = try migration.resolved(environment, parts(last), last)
         }
-        return Store(
+        let store = Store(
             path: path, model: known, metadata: metadata, options: options,
-            parts: parts(known), environment: environment, stage: stage)
+            parts: parts(known), environment: environment, stage: stage, sharing: sharing)
+        store.followSharedJournal()
+        return store
     }
 
     /// The model in force, read from the given source.

@@ -36,14 +36,19 @@ package final class Store: Sendable {
     let feed = CommitFeed()
     let news = StoreNews()
     let pastIndexes = PastIndexes()
+    /// What stands between a save and the file, where that is linked to a shared journal.
+    let sharing: JournalGate?
+    private let following = Mutex<(any AnyObject & Sendable)?>(nil)
     private let environment: Mutex<Environment?>
 
     init(
         path: String, model: StoreModel, metadata: StoreMetadata, options: StoreOptions,
-        parts: StoreParts, environment: Environment, stage: ModelStage? = nil
+        parts: StoreParts, environment: Environment, stage: ModelStage? = nil,
+        sharing: JournalGate? = nil
     ) {
         self.path = path
         self.stage = stage
+        self.sharing = sharing
         schema = model.schema
         models = ModelsInForce(view: model, parts)
         self.uuid = metadata.uuid
@@ -67,9 +72,12 @@ package final class Store: Sendable {
     /// Closing twice is fine; every other call on a closed store throws ``StoreError/Code/closed``.
     package func close() throws {
         guard let environment = environment.withLock({ $0.take() }) else { return }
+        following.withLock { $0 = nil }
         defer { news.tellEverybody() }
-        guard !options.isReadOnly, let unused = numbers.removeLast() else { return }
+        guard !options.isReadOnly else { return }
         do {
+            guard sharing == nil else { return try keepSharedNumbers(environment) }
+            guard let unused = numbers.removeLast() else { return }
             try wrapping {
                 try environment.perform(waiting: LockPatience(limit: .zero)) {
                     [meta = parts.tables.meta] transaction in
@@ -119,6 +127,10 @@ package final class Store: Sendable {
         while true {
             if let number = numbers.next() { return number }
             let count = numbers.countToTake()
+            if let sharing {
+                try takeSharedNumbers(sharing, count: count)
+                continue
+            }
             let block = try writing { [meta = parts.tables.meta] in
                 try ObjectNumbers.reserve(meta, count: count, in: $0)
             }
@@ -131,9 +143,19 @@ package final class Store: Sendable {
     /// - Precondition: `count` is above 0.
     /// - Complexity: One write, which is durable when this returns.
     package func allocateObjectNumbers(_ count: Int) throws -> UInt64 {
-        try writing { [meta = parts.tables.meta] in
+        if let sharing { return try sharing.takeNumbers(UInt64(count)).lowerBound }
+        return try writing { [meta = parts.tables.meta] in
             try ObjectNumbers.reserve(meta, count: UInt64(count), in: $0).lowerBound
         }
+    }
+
+    /// All numbers below are known to be taken: where they come from the shared journal, the file need not
+    /// say so.
+    var numbersTaken: UInt64 { sharing == nil ? numbers.bound : .max }
+
+    /// Keeps what brings news of the shared journal, until the store is closed.
+    func keep(_ following: any AnyObject & Sendable) {
+        self.following.withLock { $0 = following }
     }
 
     // MARK: - Listeners
@@ -166,12 +188,18 @@ package final class Store: Sendable {
     }
 
     /// Runs `body` in a write transaction, perhaps more than once.
+    ///
+    /// - Parameters:
+    ///   - outcome: Keeps what `body` returned last, also when that was not committed.
+    ///   - body: Writes.
+    /// - Returns: What `body` returned.
     func writing<R: Sendable>(
+        keeping outcome: WriteOutcome<R> = WriteOutcome(),
         _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> R
     ) throws -> R {
         guard !options.isReadOnly else { throw StoreError.readOnly(path) }
         let environment = try openEnvironment()
-        let outcome = Outcome<R>()
+        defer { if sharing != nil { tellOfForeignEntries() } }
         try wrapping {
             try environment.perform { transaction in
                 let result = try body(transaction)
@@ -182,11 +210,6 @@ package final class Store: Sendable {
             stop("A write that did not fail has a result.")
         }
         return result
-    }
-
-    /// The result of a write, set on the thread that writes.
-    private final class Outcome<R: Sendable>: Sendable {
-        let value = Mutex<R?>(nil)
     }
 
     /// Calls `look` whenever somebody may have written to the file.
@@ -215,6 +238,11 @@ package final class Store: Sendable {
             throw error.inStore(uuid)
         }
     }
+}
+
+/// The result of a body that writes, set on the thread that writes.
+final class WriteOutcome<R: Sendable>: Sendable {
+    let value = Mutex<R?>(nil)
 }
 
 /// Errors of the layers below, which the store always wraps. Errors of a caller's closure pass

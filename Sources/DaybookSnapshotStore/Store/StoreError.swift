@@ -34,6 +34,8 @@ public struct StoreError: Error, Sendable {
     /// One line for each single reason: what differs in a model, which values do not fit, what
     /// stands in the way of an undo.
     public let details: [String]
+    /// Which entry is in doubt, for ``Code/inDoubt``.
+    package private(set) var doubt: SaveDoubt?
 
     /// Describes a refusal.
     package init(
@@ -51,6 +53,13 @@ public struct StoreError: Error, Sendable {
         self.obstacles = obstacles
         self.breaches = breaches
         self.details = details
+    }
+
+    /// This error about a certain entry in doubt.
+    func about(_ doubt: SaveDoubt) -> StoreError {
+        var error = self
+        error.doubt = doubt
+        return error
     }
 
     /// This error with failures and conflicts that name the store, where they name none yet.
@@ -73,6 +82,7 @@ public struct StoreError: Error, Sendable {
             case tagName, noSuchTag, replaced, pendingChanges, unreadableValue, modelSuperseded
             case cancelled, noSuchData, conditionFailed, attribution, information, law
             case projectionName, projectionSuperseded, foldFailed
+            case unreachable, inDoubt, diverged, quarantined, unprotected, tooLarge
         }
 
         private let wrapped: Wrapped
@@ -178,6 +188,20 @@ public struct StoreError: Error, Sendable {
         public static let projectionSuperseded = Code(.projectionSuperseded)
         /// The fold of a projection failed; the cause is what it threw.
         public static let foldFailed = Code(.foldFailed)
+        /// The servers of a shared store cannot be reached, or the file was opened without its link. It can be
+        /// read.
+        public static let unreachable = Code(.unreachable)
+        /// The connection to the servers of a shared store was lost before they answered: it is not known whether
+        /// they have the entry. The changes are still pending, and saving again finds out.
+        public static let inDoubt = Code(.inDoubt)
+        /// The file has gone another way than the shared store that it is linked to.
+        public static let diverged = Code(.diverged)
+        /// An entry of a shared store does not fit. The file stops before it, and can be read.
+        public static let quarantined = Code(.quarantined)
+        /// The servers of a shared store do not keep entries in several places.
+        public static let unprotected = Code(.unprotected)
+        /// An entry or a value is longer than a shared store takes.
+        public static let tooLarge = Code(.tooLarge)
         /// The operating system failed to read or write.
         public static let inputOutput = Code(.inputOutput)
     }

@@ -9,6 +9,17 @@ struct StoreMetadata: Sendable {
     var uuid: UUID
     /// When it was made, in microseconds since 1970.
     var createdAt: Int64
+    /// The shared journal that a new file is linked to. Later, the record in the file says so.
+    private var link: FileLink?
+
+    init(_ identity: StoreIdentity, link: FileLink? = nil) {
+        uuid = identity.uuid
+        createdAt = identity.createdAt
+        self.link = link
+    }
+
+    /// Which store it is.
+    var identity: StoreIdentity { StoreIdentity(uuid: uuid, createdAt: createdAt) }
 
     /// The names under which `meta` keeps the records.
     enum Name {
@@ -27,6 +38,10 @@ struct StoreMetadata: Sendable {
         static let states = "states"
         /// The indexes that are being built; missing when there are none.
         static let pendingIndexes = "pendingIndexes"
+        /// The shared journal that the file is linked to; missing in a store of its own.
+        static let link = "link"
+        /// The object numbers that a linked file has taken and not given out; missing when there are none.
+        static let sharedNumbers = "sharedNumbers"
     }
 
     /// Reads the records of a store.
@@ -43,7 +58,7 @@ struct StoreMetadata: Sendable {
         }
         var reader = KeyReader()
         return StoreMetadata(
-            uuid: identifier, createdAt: try reader.int64(created.span.bytes))
+            StoreIdentity(uuid: identifier, createdAt: try reader.int64(created.span.bytes)))
     }
 
     /// Checks that the file is a store of a readable format.
@@ -68,6 +83,7 @@ struct StoreMetadata: Sendable {
         try Self.put(Name.uuid, Array(uuid.uuidString.utf8), meta, in: transaction)
         try Self.put(Name.createdAt, created.bytes, meta, in: transaction)
         try Self.setReserved(1, meta, in: transaction)
+        if let link { try Self.setLink(link, meta, in: transaction) }
     }
 
     // MARK: - Object numbers

@@ -48,6 +48,9 @@ package struct StoreOptions: Sendable {
     package var indexes = IndexBuilding.immediate
     /// How long to wait for other processes.
     package var waiting: Waiting
+    /// How to reach the shared journal that the file is linked to; nil for a store of its own, and to read a
+    /// linked file without asking anybody.
+    package var link: SharedLink?
     /// Called now and then with the progress of a migration that looks at every object of an
     /// entity.
     package var work: WorkHandler?

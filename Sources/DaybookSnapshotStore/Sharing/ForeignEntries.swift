@@ -1,0 +1,90 @@
+internal import DaybookJournalLog
+internal import DaybookLMDB
+internal import DaybookObjectModel
+
+/// Folds entries that were found in a shared journal into a file, after all checks that loading an export
+/// makes.
+struct ForeignEntries: Sendable {
+    private let models: ModelsInForce
+    private let parts: StoreParts
+    private let options: StoreOptions
+
+    /// Folds by whichever model is in force.
+    init(_ models: ModelsInForce, _ parts: StoreParts, _ options: StoreOptions) {
+        self.models = models
+        self.parts = parts
+        self.options = options
+    }
+
+    /// The reason why an entry of a page was not folded.
+    struct Misfit: Error {
+        /// Its place in the page.
+        let index: Int
+        let entry: SharedEntry
+        let cause: StoreError
+    }
+
+    /// Where the journal of the file ends.
+    func head(in transaction: borrowing some Reading & ~Copyable) throws -> SharedHead {
+        let head = try JournalHead(of: parts.journal, in: transaction)
+        return SharedHead(head.sequence, head.digest)
+    }
+
+    /// Folds entries that follow each other, of which the file may have the first ones.
+    ///
+    /// - Returns: The entries that were missing; nil when there were none.
+    /// - Throws: ``Misfit`` for the first that does not fit; ``SharedJournalError`` with
+    ///   ``SharedJournalError/Code/diverged`` when the file has another entry in the place of one. The
+    ///   transaction must not be committed then.
+    func fold(
+        _ entries: ArraySlice<SharedEntry>, in transaction: borrowing WriteTransaction
+    ) throws -> ClosedRange<SequenceNumber>? {
+        var head = try head(in: transaction)
+        let first = head.sequence.next
+        for (index, entry) in zip(entries.indices, entries) {
+            if entry.sequence <= head.sequence {
+                try checkIsHere(entry, in: transaction)
+                continue
+            }
+            do {
+                try fold(entry, after: head, in: transaction)
+            } catch let error as LMDBError {
+                throw error
+            } catch {
+                throw Misfit(
+                    index: index, entry: entry,
+                    cause: StoreError(wrapping: error, path: "the store"))
+            }
+            head = SharedHead(entry.sequence, entry.digest)
+        }
+        return head.sequence < first ? nil : first...head.sequence
+    }
+
+    /// Another process of this node may have folded it meanwhile.
+    private func checkIsHere(
+        _ entry: SharedEntry, in transaction: borrowing WriteTransaction
+    ) throws {
+        guard try parts.journal.digest(at: entry.sequence, in: transaction) == entry.digest else {
+            throw SharedJournalError.diverged(at: entry.sequence)
+        }
+    }
+
+    private func fold(
+        _ found: SharedEntry, after head: SharedHead, in transaction: borrowing WriteTransaction
+    ) throws {
+        guard found.sequence == head.sequence.next else {
+            throw StoreError.digestMismatch(found.sequence, head.sequence.next)
+        }
+        let entry = JournalEntry(
+            sequence: found.sequence, recordedAt: found.recordedAt, previous: head.digest,
+            payload: found.payload)
+        // Its own digest says that these are the bytes that were appended after the entry before.
+        guard entry.digest == found.digest else {
+            throw StoreError.digestMismatch(found.sequence, found.sequence)
+        }
+        let result = try models.load(Entry(entry), options, nil, in: transaction)
+        guard result.sequence == entry.sequence, result.digest == entry.digest else {
+            throw StoreError.digestMismatch(entry.sequence, result.sequence)
+        }
+    }
+}

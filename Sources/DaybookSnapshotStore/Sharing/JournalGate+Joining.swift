@@ -1,0 +1,49 @@
+internal import DaybookJournalLog
+internal import DaybookLMDB
+internal import DaybookObjectModel
+internal import Foundation
+
+extension JournalGate {
+    /// The gate of a linked file, brought up to the shared journal if that can be reached; nil for a file that is
+    /// opened without a link.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/unreachable`` when the file is not linked there; what
+    ///   connecting throws. A journal that cannot be reached, or does not fit, is no error yet: the file can be
+    ///   read.
+    static func join(
+        _ environment: Environment, _ parts: StoreParts, _ model: StoreModel,
+        _ metadata: StoreMetadata, _ options: StoreOptions, _ path: String
+    ) throws -> JournalGate? {
+        guard let link = options.link, !options.isReadOnly else { return nil }
+        let (found, head) = try environment.read { transaction in
+            (
+                try StoreMetadata.link(parts.tables.meta, in: transaction),
+                try parts.journal.head(in: transaction)
+            )
+        }
+        guard let found else { throw StoreError.notLinked(path) }
+        guard found.place == link.place else {
+            throw StoreError.linkedElsewhere(path, found, link.place)
+        }
+        // All openings of a file in one process pass the same gate.
+        if let gate = environment.gate as? JournalGate { return gate }
+        let foreign = ForeignEntries(ModelsInForce(view: model, parts), parts, options)
+        let gate = JournalGate(
+            try link.connect(found, metadata.identity), link, foreign, head: head)
+        environment.gate = gate
+        do {
+            let pull = SharedPull()
+            try environment.perform { if !pull.isDone { $0.submit(pull) } }
+        } catch let error as StoreError where error.code.isOfSharedStore {
+            // The condition of the store says why.
+        }
+        return gate
+    }
+}
+
+extension StoreError.Code {
+    /// Whether reading goes on in spite of it, because it is about the shared journal only.
+    fileprivate var isOfSharedStore: Bool {
+        [.unreachable, .inDoubt, .diverged, .quarantined, .unprotected, .permission].contains(self)
+    }
+}

@@ -1,0 +1,395 @@
+internal import DaybookJournalLog
+internal import DaybookLMDB
+internal import DaybookObjectModel
+internal import Synchronization
+
+/// Asks the thread that writes to bring the file up to the shared journal.
+final class SharedPull: Sendable {
+    /// Whether it must first be known what became of a save in doubt.
+    let settlesDoubt: Bool
+    private let done = Mutex(false)
+
+    init(settlesDoubt: Bool = false) {
+        self.settlesDoubt = settlesDoubt
+    }
+
+    var isDone: Bool { done.withLock(\.self) }
+
+    func finish() { done.withLock { $0 = true } }
+}
+
+/// Lets saves pass when the shared journal has their entries, and brings what others have appended into the
+/// file.
+///
+/// A save settles and folds in an LMDB transaction as ever, on top of the file's last entry. The entries of a
+/// group of saves are then appended to the shared journal if that ends with the same entry. Otherwise the
+/// transaction is given up, the missing entries are folded, and the saves run again on top of them.
+///
+/// Invariants:
+/// - The file has an entry only if the shared journal has accepted it, or has handed it out.
+/// - The journal is called by one thread at a time.
+final class JournalGate: CommitGate {
+    private let journal: any SharedJournal
+    private let foreign: ForeignEntries
+    private let link: SharedLink
+    private let state: Mutex<State>
+    private let calling = Mutex(())
+
+    private struct State {
+        /// The last entry of the journal that is known to be in the file.
+        var head: SequenceNumber
+        /// Since when nobody was reached, and why.
+        var failure: (since: Int64, error: SharedJournalError)?
+        /// Why nothing is saved until a person has seen to it.
+        var stopped: StoreError?
+        /// What asks for the missing entries.
+        var pulls: [SharedPull] = []
+        /// Entries that were read in turn, and are still to be folded.
+        var page: SharedPage?
+        /// How many of the next groups queue up for their turn at once, because others were quicker before.
+        var queueing = 0
+        var hasTurn = false
+        /// How often the present group had to run again.
+        var rounds = 0
+        var doubt: SharedGroup?
+        /// What the saves in doubt would have answered, by the digests of their entries.
+        var results: [Digest: SaveResult] = [:]
+        /// What was folded and not told yet.
+        var news: [ClosedRange<SequenceNumber>] = []
+    }
+
+    /// A gate before which nobody was reached yet.
+    init(
+        _ journal: any SharedJournal, _ link: SharedLink, _ foreign: ForeignEntries,
+        head: SequenceNumber
+    ) {
+        self.journal = journal
+        self.link = link
+        self.foreign = foreign
+        state = Mutex(State(head: head))
+    }
+
+    /// How the file stands to the journal.
+    var condition: SharedCondition {
+        state.withLock { state in
+            if let stopped = state.stopped { return .stopped(stopped) }
+            if let failure = state.failure { return .offline(since: failure.since, failure.error) }
+            return .connected(head: state.head)
+        }
+    }
+
+    /// The time of the clock that the entries of all nodes follow.
+    func now() -> Int64 { journal.now() }
+
+    /// Calls `body` when there may be news, until the result is released.
+    func follow(
+        _ body: @escaping @Sendable (SequenceNumber) -> Void
+    ) -> any AnyObject & Sendable {
+        journal.follow(body)
+    }
+
+    /// Takes object numbers that no other node has.
+    func takeNumbers(_ count: UInt64) throws -> Range<UInt64> {
+        try asStoreError {
+            try reaching { journal throws(SharedJournalError) in try journal.takeNumbers(count) }
+        }
+    }
+
+    /// The entries that were folded since this was called last.
+    func takeNews() -> [ClosedRange<SequenceNumber>] {
+        state.withLock { state in
+            defer { state.news = [] }
+            return state.news
+        }
+    }
+
+    // MARK: - Deciding
+
+    func decide(on submitted: [any Sendable]) -> CommitDecision {
+        let pulls = submitted.compactMap { $0 as? SharedPull }
+        if !pulls.isEmpty {
+            state.withLock { $0.pulls += pulls }
+            return .again
+        }
+        let entries = submitted.compactMap { $0 as? JournalEntry }
+        guard let first = entries.first else { return .commit }
+        if let error = state.withLock(\.stopped) { return .refuse(error) }
+        let head = SharedHead(first.sequence.previous, first.previous)
+        if !hasPlace(after: head) { return runAgain() }
+        return append(SharedGroup(after: head, token: link.makeToken(), entries))
+    }
+
+    /// Queues up where others were quicker before.
+    ///
+    /// - Returns: Whether nothing is missing after `head`, as far as is known.
+    private func hasPlace(after head: SharedHead) -> Bool {
+        guard state.withLock({ $0.queueing > 0 && !$0.hasTurn }) else { return true }
+        let page: SharedPage
+        do {
+            page = try reaching { journal throws(SharedJournalError) in
+                try journal.enter(after: head, bytes: SharedPage.bytesUsual)
+            }
+        } catch {
+            // Appending finds out the same, and how long to try.
+            return true
+        }
+        return state.withLock { state in
+            state.hasTurn = true
+            guard page.entries.isEmpty else {
+                state.page = page
+                return false
+            }
+            // Nobody was quicker: perhaps nobody else appends any more.
+            state.queueing -= 1
+            return true
+        }
+    }
+
+    private func runAgain() -> CommitDecision {
+        let rounds = state.withLock { state in
+            state.rounds += 1
+            return state.rounds
+        }
+        guard rounds <= Self.roundsMaximum else {
+            return .refuse(
+                StoreError(
+                    .unreachable,
+                    "Other nodes have appended \(rounds) times before this save could. Save again.")
+            )
+        }
+        return .again
+    }
+
+    /// Appends a group until it is known what became of it, or the time for that is over.
+    private func append(_ group: SharedGroup) -> CommitDecision {
+        let patience = patience()
+        var isInDoubt = false
+        while true {
+            do {
+                switch try appendOnce(group) {
+                case .accepted: return .commit
+                case .behind:
+                    state.withLock { $0.queueing = Self.groupsQueueing }
+                    return runAgain()
+                }
+            } catch {
+                isInDoubt = isInDoubt || error.code == .inDoubt
+                if isInDoubt || error.code == .unreachable, patience.goesOn() { continue }
+                guard isInDoubt else { return .refuse(StoreError(error)) }
+                state.withLock { $0.doubt = group }
+                return .refuse(StoreError.inDoubt(group.sequences, error))
+            }
+        }
+    }
+
+    private func appendOnce(_ group: SharedGroup) throws(SharedJournalError) -> SharedAnswer {
+        let answer = try reaching { journal throws(SharedJournalError) in try journal.append(group)
+        }
+        guard answer == .accepted else { return answer }
+        let last = group.sequences.upperBound
+        state.withLock { state in
+            (state.hasTurn, state.head) = (false, last)
+        }
+        journal.announce(last)
+        return answer
+    }
+
+    // MARK: - Catching up
+
+    func catchUp(_ write: Write) throws {
+        let (pulls, inHand, hasLost) = state.withLock { state in
+            defer { (state.pulls, state.page) = ([], nil) }
+            return (state.pulls, state.page, state.queueing > 0 && state.rounds > 0)
+        }
+        try asStoreError {
+            if pulls.contains(where: \.settlesDoubt) { try settleDoubt() }
+            var isComplete = false
+            if let inHand {
+                try fold(inHand, write)
+                isComplete = inHand.isLast
+            }
+            if !isComplete {
+                if hasLost { try enter(write) } else { try pull(write) }
+            }
+            state.withLock { $0.stopped = nil }
+        }
+        for pull in pulls { pull.finish() }
+    }
+
+    func end() {
+        let hasTurn = state.withLock { state in
+            defer { (state.hasTurn, state.rounds, state.page) = (false, 0, nil) }
+            return state.hasTurn
+        }
+        if hasTurn { calling.withLock { _ in journal.leave() } }
+    }
+
+    typealias Write = (_ body: @escaping WriteBody) throws -> Void
+
+    /// Folds everything that is missing, a page at a time. Nobody is kept from appending meanwhile.
+    private func pull(_ write: Write) throws {
+        leaveTurn()
+        var head = try head(write)
+        while true {
+            let page = try reaching { journal throws(SharedJournalError) in
+                try journal.page(after: head, bytes: SharedPage.bytesUsual)
+            }
+            guard let last = page.entries.last else { return }
+            try fold(page, write)
+            guard !page.isLast else { return }
+            head = SharedHead(last.sequence, last.digest)
+        }
+    }
+
+    /// Folds everything that is missing, the last of it in turn: nobody else appends until this node has.
+    private func enter(_ write: Write) throws {
+        while true {
+            try pull(write)
+            let head = try head(write)
+            let page = try reaching { journal throws(SharedJournalError) in
+                try journal.enter(after: head, bytes: SharedPage.bytesUsual)
+            }
+            state.withLock { $0.hasTurn = true }
+            // More than a page is not folded while others wait.
+            guard page.isLast else { continue }
+            return try fold(page, write)
+        }
+    }
+
+    private func leaveTurn() {
+        let hasTurn = state.withLock { state in
+            defer { state.hasTurn = false }
+            return state.hasTurn
+        }
+        if hasTurn { calling.withLock { _ in journal.leave() } }
+    }
+
+    private func head(_ write: Write) throws -> SharedHead {
+        let found = Found<SharedHead>()
+        try write { [foreign] in found.set(try foreign.head(in: $0)) }
+        return found.value ?? .start
+    }
+
+    /// Folds a page, or what of it comes before an entry that does not fit.
+    private func fold(_ page: SharedPage, _ write: Write) throws {
+        do {
+            try fold(page.entries[...], write)
+        } catch let misfit as ForeignEntries.Misfit {
+            try fold(page.entries[..<misfit.index], write)
+            let error = StoreError.quarantined(misfit)
+            state.withLock { $0.stopped = error }
+            throw error
+        }
+    }
+
+    private func fold(_ entries: ArraySlice<SharedEntry>, _ write: Write) throws {
+        guard let last = entries.last else { return }
+        let found = Found<ClosedRange<SequenceNumber>>()
+        try write { [foreign] in found.set(try foreign.fold(entries, in: $0)) }
+        state.withLock { state in
+            if let range = found.value { state.news.append(range) }
+            state.head = max(state.head, last.sequence)
+        }
+    }
+
+    // MARK: - Doubts
+
+    /// Keeps what a save in doubt would have answered.
+    func keep(_ result: SaveResult, for digest: Digest) {
+        state.withLock { $0.results[digest] = result }
+    }
+
+    /// What a save in doubt would have answered, once.
+    func takeResult(for digest: Digest) -> SaveResult? {
+        state.withLock { $0.results.removeValue(forKey: digest) }
+    }
+
+    /// Appends the group in doubt again: it is there then, or another entry is in its place.
+    private func settleDoubt() throws(SharedJournalError) {
+        guard let group = state.withLock(\.doubt) else { return }
+        let patience = patience()
+        while true {
+            do throws(SharedJournalError) {
+                _ = try appendOnce(group)
+                return state.withLock { $0.doubt = nil }
+            } catch {
+                guard error.code == .inDoubt || error.code == .unreachable, patience.goesOn() else {
+                    throw error
+                }
+            }
+        }
+    }
+
+    // MARK: - Reaching
+
+    /// Calls the journal, and notes whether it was reached.
+    private func reaching<R: Sendable>(
+        _ body: (any SharedJournal) throws(SharedJournalError) -> R
+    ) throws(SharedJournalError) -> R {
+        do throws(SharedJournalError) {
+            let result = try calling.withLock { _ throws(SharedJournalError) in try body(journal) }
+            state.withLock { $0.failure = nil }
+            return result
+        } catch {
+            note(error)
+            throw error
+        }
+    }
+
+    private func note(_ error: SharedJournalError) {
+        state.withLock { state in
+            state.hasTurn = false
+            switch error.code {
+            case .diverged: state.stopped = StoreError(error)
+            case .unreachable, .inDoubt, .unprotected:
+                state.failure = (state.failure?.since ?? journal.now(), error)
+            case .quarantined, .tooLarge, .refused: break
+            }
+        }
+    }
+
+    /// How long to try. When nobody could be reached before, once: others of this node wait behind this write.
+    private func patience() -> Patience {
+        let isOffline = state.withLock { $0.failure != nil }
+        return Patience(until: isOffline ? .now : .now + link.saveTimeout)
+    }
+
+    private struct Patience {
+        private let end: ContinuousClock.Instant
+
+        init(until end: ContinuousClock.Instant) {
+            self.end = end
+        }
+
+        func goesOn() -> Bool { .now < end }
+    }
+
+    private func asStoreError<R>(_ body: () throws -> R) throws -> R {
+        do {
+            return try body()
+        } catch let error as SharedJournalError {
+            throw StoreError(error)
+        }
+    }
+
+    /// What a body that ran in a write has found.
+    private final class Found<R: Sendable>: Sendable {
+        private let stored = Mutex<R?>(nil)
+
+        var value: R? { stored.withLock(\.self) }
+
+        func set(_ value: R?) { stored.withLock { $0 = value } }
+    }
+
+    /// A node that has its turn is not overtaken; this bounds servers that do not keep to that.
+    private static let roundsMaximum = 64
+    /// How many groups queue up at once after one was overtaken.
+    private static let groupsQueueing = 8
+}
+
+extension SharedGroup {
+    /// The numbers of its entries.
+    fileprivate var sequences: ClosedRange<SequenceNumber> {
+        head.sequence.next...(entries.last?.sequence ?? head.sequence.next)
+    }
+}

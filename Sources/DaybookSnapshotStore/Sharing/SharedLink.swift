@@ -1,0 +1,160 @@
+internal import DaybookLMDB
+internal import DaybookObjectModel
+package import Foundation
+
+/// What a file says about the journal that it is linked to.
+///
+/// Such a file is one node's copy: its journal is what the shared one has up to some entry, byte for byte.
+package struct FileLink: Sendable, Hashable {
+    /// Where the shared journal is, such as `postgresql:service=ledger?store=iso`; no hosts and no secrets.
+    package let place: String
+    /// Which node this is.
+    package let node: UUID
+
+    /// A link to a place.
+    package init(to place: String, node: UUID) {
+        self.place = place
+        self.node = node
+    }
+}
+
+/// How a node reaches the journal that its file is linked to, and how long it waits there.
+package struct SharedLink: Sendable {
+    /// Where the journal is: what the file must say, too.
+    package let place: String
+    /// Asks which store is there.
+    package let identify: @Sendable () throws -> StoreIdentity
+    /// Makes the journal of a file. It need not reach anybody yet.
+    package let connect: Connect
+    /// How long a save tries to learn whether the shared journal has its entry.
+    package var saveTimeout = Duration.seconds(30)
+    /// Draws the token of a group of entries.
+    package var makeToken: @Sendable () -> Int64 = { .random(in: .min ... .max) }
+
+    /// Takes what the file says, and which store it is.
+    package typealias Connect =
+        @Sendable (_ link: FileLink, _ identity: StoreIdentity) throws -> any SharedJournal
+
+    /// A link to a place.
+    package init(
+        to place: String, identify: @escaping @Sendable () throws -> StoreIdentity,
+        connect: @escaping Connect
+    ) {
+        self.place = place
+        self.identify = identify
+        self.connect = connect
+    }
+}
+
+// | record `link` of `meta` | bytes |
+// |---|---|
+// | version | 1: 1 |
+// | place | text |
+// | node | text, a UUID |
+//
+// | record `sharedNumbers` of `meta` | bytes |
+// |---|---|
+// | version | 1: 1 |
+// | count | variable length |
+// | each block | first number and length, variable length |
+
+extension StoreMetadata {
+    private static let linkVersion: UInt8 = 1
+    private static let numbersVersion: UInt8 = 1
+
+    /// What the file says about the journal that it is linked to; nil for a store of its own.
+    static func link(
+        _ meta: Table, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> FileLink? {
+        guard let bytes = try record(Name.link, meta, in: transaction) else { return nil }
+        do {
+            return try decodeLink(bytes)
+        } catch {
+            throw StoreError.corrupt(
+                "The record '\(Name.link)' of the store cannot be read", cause: error)
+        }
+    }
+
+    static func setLink(
+        _ link: FileLink, _ meta: Table, in transaction: borrowing WriteTransaction
+    ) throws {
+        var writer = ByteWriter(capacity: 128)
+        writer.append(linkVersion)
+        writer.append(link.place)
+        writer.append(link.node.uuidString)
+        try put(Name.link, writer.bytes, meta, in: transaction)
+    }
+
+    private static func decodeLink(_ bytes: [UInt8]) throws(DecodingFailure) -> FileLink {
+        let span = bytes.span.bytes
+        var offset = 0
+        guard try span.readByte(at: &offset) == linkVersion else {
+            throw DecodingFailure(at: 0, expected: "version \(linkVersion) of a link")
+        }
+        let place = try span.readText(at: &offset)
+        let start = offset
+        guard let node = UUID(uuidString: try span.readText(at: &offset)),
+            offset == span.byteCount
+        else { throw DecodingFailure(at: start, expected: "the identifier of a node, at the end") }
+        return FileLink(to: place, node: node)
+    }
+
+    /// The object numbers that were taken from the shared journal and have not been given out.
+    static func sharedNumbers(
+        _ meta: Table, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> [Range<UInt64>] {
+        guard let bytes = try record(Name.sharedNumbers, meta, in: transaction) else { return [] }
+        do {
+            return try decodeNumbers(bytes)
+        } catch {
+            throw StoreError.corrupt(
+                "The record '\(Name.sharedNumbers)' of the store cannot be read", cause: error)
+        }
+    }
+
+    static func setSharedNumbers(
+        _ blocks: [Range<UInt64>], _ meta: Table, in transaction: borrowing WriteTransaction
+    ) throws {
+        guard !blocks.isEmpty else { return try remove(Name.sharedNumbers, meta, in: transaction) }
+        var writer = ByteWriter(capacity: 64)
+        writer.append(numbersVersion)
+        writer.append(variable: UInt64(blocks.count))
+        for block in blocks {
+            writer.append(variable: block.lowerBound)
+            writer.append(variable: UInt64(block.count))
+        }
+        try put(Name.sharedNumbers, writer.bytes, meta, in: transaction)
+    }
+
+    private static func decodeNumbers(
+        _ bytes: [UInt8]
+    ) throws(DecodingFailure) -> [Range<UInt64>] {
+        let span = bytes.span.bytes
+        var offset = 0
+        guard try span.readByte(at: &offset) == numbersVersion else {
+            throw DecodingFailure(at: 0, expected: "version \(numbersVersion) of numbers")
+        }
+        var blocks: [Range<UInt64>] = []
+        for _ in 0..<(try span.readCount(at: &offset)) {
+            let start = offset
+            let first = try span.readVariable(at: &offset)
+            let count = try span.readVariable(at: &offset)
+            let (end, isTooLarge) = first.addingReportingOverflow(count)
+            guard count > 0, !isTooLarge, end <= StoreLayout.objectNumberMaximum + 1 else {
+                throw DecodingFailure(at: start, expected: "a block of object numbers")
+            }
+            blocks.append(first..<end)
+        }
+        guard offset == span.byteCount else {
+            throw DecodingFailure(at: offset, expected: "the end of the numbers")
+        }
+        return blocks
+    }
+
+    /// Removes a record, if there is one.
+    static func remove(
+        _ name: String, _ meta: Table, in transaction: borrowing WriteTransaction
+    ) throws {
+        _ = try transaction.delete(meta, Array(name.utf8).span.bytes)
+    }
+}

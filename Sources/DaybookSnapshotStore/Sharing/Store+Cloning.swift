@@ -1,0 +1,195 @@
+package import DaybookJournalLog
+internal import DaybookLMDB
+internal import DaybookObjectModel
+internal import Synchronization
+
+// How a file becomes one node's copy of a shared store, and how far it agrees with it.
+
+extension Store {
+    /// Makes a file for a node of a shared store, with everything that the shared journal has.
+    ///
+    /// When it is interrupted, the file has a part, and the next opening goes on.
+    ///
+    /// - Parameters:
+    ///   - link: How to reach the shared journal.
+    ///   - path: Where there is no file yet.
+    ///   - options: How to open the store; their link is not looked at.
+    /// - Returns: The store, open with the link.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/exists``; with ``StoreError/Code/unreachable`` when nobody is
+    ///   reached; with ``StoreError/Code/missing`` when the shared store has no entry yet; as ``pull()``.
+    package static func clone(
+        from link: SharedLink, into path: String, options: StoreOptions = StoreOptions()
+    ) throws -> Store {
+        var options = options
+        options.link = link
+        do {
+            let identity = try link.identify()
+            let file = FileLink(to: link.place, node: options.makeUUID())
+            let journal = try link.connect(file, identity)
+            let first = try Entry(try firstEntry(of: journal, link.place))
+            guard let version = first.version else {
+                throw StoreError.corrupt("The first entry of '\(link.place)' sets no model")
+            }
+            _ = try make(
+                at: path, version: version, options: options, first.header, copying: first,
+                as: identity, linkedTo: file)
+        } catch let error as SharedJournalError {
+            throw StoreError(error)
+        }
+        let store = try open(
+            at: path, model: nil, options: options, modelSource: .both)
+        switch store.condition {
+        case .offline(_, let error): throw StoreError(error)
+        case .stopped(let error): throw error
+        case .connected, nil: return store
+        }
+    }
+
+    private static func firstEntry(
+        of journal: any SharedJournal, _ place: String
+    ) throws -> JournalEntry {
+        guard let found = try journal.page(after: .start, bytes: 1).entries.first else {
+            throw StoreError(
+                .missing,
+                "The shared store at '\(place)' has no entries yet. Push a store to it first.")
+        }
+        let entry = JournalEntry(
+            sequence: found.sequence, recordedAt: found.recordedAt, previous: .zero,
+            payload: found.payload)
+        guard found.sequence == SequenceNumber(1), entry.digest == found.digest else {
+            throw StoreError.digestMismatch(found.sequence, SequenceNumber(1))
+        }
+        return entry
+    }
+
+    /// Puts this store's journal into a shared one, and links the file to it.
+    ///
+    /// The shared journal has none of the entries, or the first ones: then the rest is appended. Saves go on
+    /// meanwhile; the last entries are appended while nobody saves.
+    ///
+    /// - Parameters:
+    ///   - link: How to reach the shared journal; a store of this identity must be there.
+    ///   - progress: Told how many entries of how many are there.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/diverged`` when the shared journal has another entry than this
+    ///   one, or more; with ``StoreError/Code/tooLarge`` for large data; with ``StoreError/Code/unreachable``,
+    ///   ``StoreError/Code/inDoubt`` or ``StoreError/Code/unprotected``. What was appended stays, and pushing again
+    ///   goes on.
+    /// - Complexity: O(*b*), *b* the bytes of the journal.
+    package func push(
+        to link: SharedLink, _ progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
+    ) throws {
+        if let found = try self.link() { throw StoreError.linkedElsewhere(path, found, link.place) }
+        if try hasLargeData() { throw StoreError.largeDataShared() }
+        let file = FileLink(to: link.place, node: options.makeUUID())
+        do {
+            let identity = StoreIdentity(uuid: uuid, createdAt: createdAt)
+            guard try link.identify() == identity else {
+                throw StoreError(
+                    .diverged, "The store at '\(link.place)' is another one than '\(path)'.")
+            }
+            let journal = try link.connect(file, identity)
+            var head = try commonHead(with: journal)
+            guard try journal.page(after: head, bytes: 1).entries.isEmpty else {
+                throw SharedJournalError.diverged(at: head.sequence.next)
+            }
+            repeat {
+                head = try append(after: head, to: journal, link, progress)
+            } while try !setLink(file, at: head)
+        } catch let error as SharedJournalError {
+            throw StoreError(error)
+        }
+    }
+
+    /// Appends what follows a place, a group at a time.
+    private func append(
+        after start: SharedHead, to journal: any SharedJournal, _ link: SharedLink,
+        _ progress: (_ done: UInt64, _ total: UInt64) -> Void
+    ) throws -> SharedHead {
+        var (head, group, bytes) = (start, [JournalEntry](), 0)
+        let last = try self.head()
+        func send() throws {
+            guard let end = group.last else { return }
+            let shared = SharedGroup(after: head, token: link.makeToken(), group)
+            guard try journal.append(shared) == .accepted else {
+                throw SharedJournalError.diverged(at: head.sequence.next)
+            }
+            head = SharedHead(end.sequence, end.digest)
+            (group, bytes) = ([], 0)
+            progress(head.sequence.rawValue, last.rawValue)
+        }
+        try journalEntries(from: start.sequence.next, through: last) { entry in
+            let isFull =
+                group.count == SharedGroup.entriesMaximum
+                || bytes + entry.payload.count > SharedGroup.bytesMaximum
+            if isFull { try send() }
+            group.append(entry)
+            bytes += entry.payload.count
+            return .proceed
+        }
+        try send()
+        return head
+    }
+
+    /// Links the file, unless it has an entry that the shared journal does not have yet.
+    private func setLink(_ link: FileLink, at head: SharedHead) throws -> Bool {
+        try writing { [parts] transaction in
+            guard try parts.journal.head(in: transaction) == head.sequence else { return false }
+            try StoreMetadata.setLink(link, parts.tables.meta, in: transaction)
+            return true
+        }
+    }
+
+    // MARK: - Comparing
+
+    /// The last entry that a shared journal has, too.
+    ///
+    /// - Complexity: O(log *n*) questions to the journal.
+    func commonHead(with journal: any SharedJournal) throws -> SharedHead {
+        // All up to `lower` are common; none from `upper` on.
+        var (lower, upper) = (SequenceNumber.zero.rawValue, try head().rawValue + 1)
+        while upper - lower > 1 {
+            let middle = lower + (upper - lower) / 2
+            if try isCommon(SequenceNumber(middle), with: journal) {
+                lower = middle
+            } else {
+                upper = middle
+            }
+        }
+        return SharedHead(SequenceNumber(lower), try digest(at: SequenceNumber(lower)))
+    }
+
+    private func isCommon(
+        _ sequence: SequenceNumber, with journal: any SharedJournal
+    ) throws -> Bool {
+        let place = SharedHead(sequence, try digest(at: sequence))
+        do throws(SharedJournalError) {
+            _ = try journal.page(after: place, bytes: 1)
+            return true
+        } catch {
+            guard error.code == .diverged else { throw error }
+            return false
+        }
+    }
+
+    private func digest(at sequence: SequenceNumber) throws -> Digest {
+        try reading { try parts.journal.digest(at: sequence, in: $0) }
+    }
+
+    /// Takes back all entries after one, as if the store had never gone on. Only for a file whose journal is kept
+    /// elsewhere: what is cut off is lost.
+    ///
+    /// - Parameter last: The entry that becomes the last one.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntry``; with ``StoreError/Code/corrupt`` when an entry up
+    ///   to that one cannot be trusted. The store is unchanged then.
+    /// - Complexity: O(*j* log *n*) page reads and writes, *j* the number of changes in the journal: the tables are
+    ///   rebuilt.
+    package func cutBack(to last: SequenceNumber) throws {
+        try writing { [parts] transaction in
+            let head = try parts.journal.head(in: transaction)
+            guard last > .zero, last <= head else { throw StoreError.noSuchEntry(last, head: head) }
+            guard last < head else { return }
+            try parts.journal.cutBack(to: last, in: transaction)
+            try parts.rebuildProjection(in: transaction)
+        }
+    }
+}

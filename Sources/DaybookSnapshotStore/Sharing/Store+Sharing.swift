@@ -1,0 +1,153 @@
+internal import DaybookJournalLog
+internal import DaybookLMDB
+internal import DaybookObjectModel
+internal import Dispatch
+
+extension Store {
+    /// What the file says about the shared journal that it is linked to; nil for a store of its own.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt``.
+    package func link() throws -> FileLink? {
+        try reading { try StoreMetadata.link(parts.tables.meta, in: $0) }
+    }
+
+    /// How the file stands to the shared journal; nil when it was opened without a link.
+    package var condition: SharedCondition? { sharing?.condition }
+
+    /// Brings the file up to the shared journal.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/unreachable``, ``StoreError/Code/unprotected``,
+    ///   ``StoreError/Code/diverged`` or ``StoreError/Code/quarantined``. What was folded before stays, and
+    ///   reading goes on.
+    /// - Complexity: O(*k* log *n*) page reads and writes, *k* the number of changes that were missing.
+    package func pull() throws {
+        guard sharing != nil else { throw StoreError.notLinked(path) }
+        try carryOut(SharedPull())
+    }
+
+    /// Finds out what became of a save that ended with ``StoreError/Code/inDoubt``.
+    ///
+    /// It is tried again, as it was: afterwards its entry is there, or another one stands in its place.
+    ///
+    /// - Parameter doubt: What the error says.
+    /// - Returns: What the save would have answered; nil when nothing was saved, and nothing of it ever will be.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/inDoubt`` or ``StoreError/Code/unreachable`` when it is
+    ///   still not known; as ``pull()``.
+    package func settle(_ doubt: SaveDoubt) throws -> SaveResult? {
+        guard let sharing else { throw StoreError.notLinked(path) }
+        try carryOut(SharedPull(settlesDoubt: true))
+        let found = try reading { transaction in
+            guard try doubt.sequence <= parts.journal.head(in: transaction) else {
+                return Digest.zero
+            }
+            return try parts.journal.digest(at: doubt.sequence, in: transaction)
+        }
+        let result = sharing.takeResult(for: doubt.digest)
+        return found == doubt.digest ? result : nil
+    }
+
+    private func carryOut(_ pull: SharedPull) throws {
+        try writing { transaction in
+            if !pull.isDone { transaction.submit(pull) }
+        }
+    }
+
+    /// Makes the file a store of its own, which nobody else appends to. Tags and cursors stay.
+    ///
+    /// - Throws: ``StoreError`` when it cannot be written.
+    package func unlink() throws {
+        guard sharing == nil else {
+            throw StoreError(.busy, "'\(path)' is open with its link. Close it first.")
+        }
+        try writing { [parts] transaction in
+            let meta = parts.tables.meta
+            guard try StoreMetadata.link(meta, in: transaction) != nil else { return }
+            let greatest = try parts.greatestNumber(in: transaction)
+            let reserved = try StoreMetadata.reserved(meta, in: transaction)
+            try StoreMetadata.setReserved(max(reserved, greatest + 1), meta, in: transaction)
+            try StoreMetadata.setSharedNumbers([], meta, in: transaction)
+            try StoreMetadata.remove(StoreMetadata.Name.link, meta, in: transaction)
+        }
+    }
+
+    // MARK: - Numbers
+
+    /// Takes numbers from those that the file has kept, or from the shared journal.
+    func takeSharedNumbers(_ sharing: JournalGate, count: UInt64) throws {
+        let kept = try writing { [meta = parts.tables.meta] transaction in
+            let kept = try StoreMetadata.sharedNumbers(meta, in: transaction)
+            if !kept.isEmpty { try StoreMetadata.setSharedNumbers([], meta, in: transaction) }
+            return kept
+        }
+        for block in kept { numbers.add(block) }
+        if kept.reduce(0, { $0 + UInt64($1.count) }) < count {
+            numbers.add(try sharing.takeNumbers(count))
+        }
+    }
+
+    /// Keeps the numbers that were not given out, for the next opening.
+    func keepSharedNumbers(_ environment: Environment) throws {
+        var blocks: [Range<UInt64>] = []
+        while let block = numbers.removeLast() { blocks.append(block) }
+        guard !blocks.isEmpty else { return }
+        let unused = blocks
+        try wrapping {
+            try environment.perform(waiting: LockPatience(limit: .zero)) {
+                [meta = parts.tables.meta] transaction in
+                let kept = try StoreMetadata.sharedNumbers(meta, in: transaction)
+                try StoreMetadata.setSharedNumbers(kept + unused, meta, in: transaction)
+            }
+        }
+    }
+
+    // MARK: - News
+
+    /// Tells all who listen of entries that were brought in from other nodes.
+    func tellOfForeignEntries() {
+        for range in sharing?.takeNews() ?? [] {
+            for number in range.lowerBound.rawValue...range.upperBound.rawValue {
+                publish(SequenceNumber(number))
+            }
+        }
+    }
+
+    /// Brings entries in when there is news of them.
+    func followSharedJournal() {
+        guard let sharing else { return }
+        let queue = DispatchQueue(label: "daybook.sharing")
+        keep(
+            sharing.follow { [weak self] _ in
+                let store = self
+                queue.async { [weak store] in store?.hearOfNews() }
+            })
+    }
+
+    private func hearOfNews() {
+        do {
+            try pull()
+        } catch {
+            // The condition of the store says why, and the next save meets it.
+        }
+    }
+}
+
+extension StoreParts {
+    /// The greatest number that an object has or had.
+    fileprivate func greatestNumber(
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> UInt64 {
+        var greatest: UInt64 = 0
+        for entity in projection.schema.version.entities {
+            let end = StoreKey.end(of: entity.number)
+            for table in [tables.rows, tables.versions] {
+                let found = try transaction.seek(table, before: end.span.bytes) { key, _ in
+                    var reader = KeyReader()
+                    let object = try reader.object(key)
+                    return object.entity == entity.number ? object.number : 0
+                }
+                greatest = max(greatest, found ?? 0)
+            }
+        }
+        return greatest
+    }
+}
