@@ -8,6 +8,7 @@ let package = Package(
         .library(name: "Daybook", targets: ["Daybook"]),
         .library(name: "DaybookAudit", targets: ["DaybookAudit"]),
         .library(name: "DaybookSearch", targets: ["DaybookSearch"]),
+        .library(name: "DaybookPostgres", targets: ["DaybookPostgres"]),
         .executable(name: "daybook", targets: ["daybook"]),
         .plugin(name: "DaybookModelPlugin", targets: ["DaybookModelPlugin"]),
     ],
@@ -99,8 +100,8 @@ let package = Package(
         .target(
             name: "DaybookPostgres",
             dependencies: [
-                "DaybookPQ", "DaybookSnapshotStore", "DaybookJournalLog", "CDaybookPostgresFiles",
-                "DaybookStopping",
+                "DaybookPQ", "DaybookObjectGraph", "DaybookSnapshotStore", "DaybookJournalLog",
+                "CDaybookPostgresFiles", "DaybookStopping",
             ]),
         .target(
             name: "Daybook",

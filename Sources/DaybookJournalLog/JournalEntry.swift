@@ -39,7 +39,8 @@ package struct JournalEntry: Sendable, Hashable {
             digest: hasher.finish())
     }
 
-    init(
+    /// An entry that says this; whether its digest fits is not looked at.
+    package init(
         sequence: SequenceNumber, recordedAt: Int64, previous: Digest, payload: [UInt8],
         digest: Digest
     ) {

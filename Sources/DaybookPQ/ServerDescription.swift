@@ -45,6 +45,9 @@ package struct ServerDescription: Sendable, Hashable {
         self.said = said
     }
 
+    /// The name of the service that says where the servers are; nil when the text does not name one.
+    package var service: String? { said["service"] }
+
     /// The servers, in the order in which they are tried.
     ///
     /// The service file and the variables of the environment are read each time, so a server that was

@@ -106,10 +106,15 @@ extension PersistentStoreCoordinator {
         guard !FileManager.default.fileExists(atPath: path), !location.options.isReadOnly else {
             return try open(location)
         }
+        let options = location.options.storeOptions
+        if let link = options.link {
+            try Store.makeCopy(
+                of: link, at: path, version: model.schema.version.restarted, options: options)
+            return try open(location)
+        }
         do {
             return try Store.create(
-                at: path, version: model.schema.version.restarted,
-                options: location.options.storeOptions)
+                at: path, version: model.schema.version.restarted, options: options)
         } catch let error as StoreError where error.code == .exists {
             // Somebody else has just made the store.
             return try open(location)

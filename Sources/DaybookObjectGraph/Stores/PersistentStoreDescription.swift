@@ -54,6 +54,8 @@ public struct PersistentStoreOptions: Sendable, Hashable {
     /// After that, the call throws ``StoreError`` with ``StoreError/Code/busy``; the message names the
     /// other process.
     public var lockTimeout: Duration? = StoreOptions.Waiting.usual.limit
+    /// The shared store of which the file is a copy; nil for a store of its own.
+    package var sharing: StoreSharing?
 
     /// Opens for writing, durably.
     public init() {}
@@ -73,6 +75,7 @@ public struct PersistentStoreOptions: Sendable, Hashable {
         options.waiting.limit = lockTimeout
         options.indexes = indexes
         options.work = migrationProgress?.handler
+        options.link = sharing?.link
         return options
     }
 }
@@ -181,6 +184,8 @@ public struct PersistentStoreDescription: Sendable, Hashable {
     /// Whether ``PersistentContainer/loadPersistentStores(completionHandler:)`` returns before the
     /// store is open and calls back on a queue of its own.
     public var shouldAddStoreAsynchronously = false
+    /// The shared store of which the file is a copy; nil for a store of its own.
+    package var sharing: StoreSharing?
 
     /// Describes a store that holds all entities and is opened for writing, durably.
     public init(url: URL, configuration: String? = nil) {
@@ -211,6 +216,7 @@ public struct PersistentStoreDescription: Sendable, Hashable {
         options.checkpoints = checkpoints
         options.remoteChanges = remoteChanges
         options.lockTimeout = lockTimeout
+        options.sharing = sharing
         return options
     }
 }

@@ -54,7 +54,7 @@ extension Store {
             prepared, models: models, parts: parts, clock: options.clock,
             verifies: options.verification == .afterCommit,
             takesNumbers: sharing == nil && numbers.isLow,
-            numbersTaken: numbersTaken, chunks: try chunkTable(for: prepared.changes))
+            numbersTaken: numbers.bound, chunks: try chunkTable(for: prepared.changes))
         let outcome = try doubting { try writing(keeping: $0) { try commit.run(in: $0) } }
         if let block = outcome.block { numbers.add(block) }
         if let sequence = outcome.result.sequence { publish(sequence) }

@@ -38,6 +38,8 @@ final class JournalGate: CommitGate {
     private struct State {
         /// The last entry of the journal that is known to be in the file.
         var head: SequenceNumber
+        /// The last entry of the journal that there was news of.
+        var told: UInt64 = 0
         /// Since when nobody was reached, and why.
         var failure: (since: Int64, error: SharedJournalError)?
         /// Why nothing is saved until a person has seen to it.
@@ -54,8 +56,8 @@ final class JournalGate: CommitGate {
         var doubt: SharedGroup?
         /// What the saves in doubt would have answered, by the digests of their entries.
         var results: [Digest: SaveResult] = [:]
-        /// What was folded and not told yet.
-        var news: [ClosedRange<SequenceNumber>] = []
+        /// The last entry that was folded and not told of yet.
+        var news: SequenceNumber?
     }
 
     /// A gate before which nobody was reached yet.
@@ -74,7 +76,9 @@ final class JournalGate: CommitGate {
         state.withLock { state in
             if let stopped = state.stopped { return .stopped(stopped) }
             if let failure = state.failure { return .offline(since: failure.since, failure.error) }
-            return .connected(head: state.head)
+            return .connected(
+                head: state.head, behind: max(state.told, state.head.rawValue) - state.head.rawValue
+            )
         }
     }
 
@@ -85,7 +89,10 @@ final class JournalGate: CommitGate {
     func follow(
         _ body: @escaping @Sendable (SequenceNumber) -> Void
     ) -> any AnyObject & Sendable {
-        journal.follow(body)
+        journal.follow { [weak self] sequence in
+            self?.state.withLock { $0.told = max($0.told, sequence.rawValue) }
+            body(sequence)
+        }
     }
 
     /// Takes object numbers that no other node has.
@@ -95,12 +102,9 @@ final class JournalGate: CommitGate {
         }
     }
 
-    /// The entries that were folded since this was called last.
-    func takeNews() -> [ClosedRange<SequenceNumber>] {
-        state.withLock { state in
-            defer { state.news = [] }
-            return state.news
-        }
+    /// The last entry that was folded since this was called last; nil when there was none.
+    func takeNews() -> SequenceNumber? {
+        state.withLock { $0.news.take() }
     }
 
     // MARK: - Deciding
@@ -287,7 +291,7 @@ final class JournalGate: CommitGate {
         let found = Found<ClosedRange<SequenceNumber>>()
         try write { [foreign] in found.set(try foreign.fold(entries, in: $0)) }
         state.withLock { state in
-            if let range = found.value { state.news.append(range) }
+            if let range = found.value { state.news = range.upperBound }
             state.head = max(state.head, last.sequence)
         }
     }

@@ -2,8 +2,9 @@ package import DaybookJournalLog
 
 /// How a linked file stands to the journal that it shares with other nodes.
 package enum SharedCondition: Sendable {
-    /// The last attempt reached it, and the file has everything up to this entry of it, as far as is known.
-    case connected(head: SequenceNumber)
+    /// The last attempt reached it, and the file has everything up to this entry of it, and lacks so many more, as
+    /// far as is known.
+    case connected(head: SequenceNumber, behind: UInt64)
     /// It could not be reached since this time, in microseconds since 1970. Reading goes on, saving does not.
     case offline(since: Int64, SharedJournalError)
     /// What follows the file's last entry does not fit, or is not the file's own journal. Reading goes on, saving
@@ -21,7 +22,7 @@ package struct SaveDoubt: Sendable, Hashable {
 
 extension StoreError {
     /// The error of a store whose shared journal has refused.
-    init(_ error: SharedJournalError) {
+    package init(_ error: SharedJournalError) {
         let code: Code =
             switch error.code {
             case .unreachable: .unreachable

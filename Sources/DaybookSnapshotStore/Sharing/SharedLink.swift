@@ -75,6 +75,13 @@ extension StoreMetadata {
         }
     }
 
+    /// Refuses to give out numbers of a linked file that was opened without its link: other nodes have them, too.
+    static func refuseLinked(
+        _ meta: Table, in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        if try link(meta, in: transaction) != nil { throw StoreError.opensWithoutLink() }
+    }
+
     static func setLink(
         _ link: FileLink, _ meta: Table, in transaction: borrowing WriteTransaction
     ) throws {

@@ -1,6 +1,6 @@
 package import DaybookJournalLog
 internal import DaybookLMDB
-internal import DaybookObjectModel
+package import DaybookObjectModel
 internal import Synchronization
 
 // How a file becomes one node's copy of a shared store, and how far it agrees with it.
@@ -43,6 +43,56 @@ extension Store {
         case .stopped(let error): throw error
         case .connected, nil: return store
         }
+    }
+
+    /// Makes a file for a node, whose model is the shared store's; the first node sets it.
+    ///
+    /// - Parameters:
+    ///   - link: How to reach the shared journal.
+    ///   - path: Where there is no file yet.
+    ///   - version: The model of a shared store that has no entry yet.
+    ///   - options: How to open the store.
+    /// - Throws: As ``clone(from:into:options:)`` and ``push(to:_:)``. A file that was pushed in part, or whose
+    ///   connection was lost, stays; another one does not.
+    package static func makeCopy(
+        of link: SharedLink, at path: String, version: ModelVersion, options: StoreOptions
+    ) throws {
+        do {
+            return try clone(from: link, into: path, options: options).close()
+        } catch let error as StoreError where error.code == .missing {
+            // Nobody has pushed anything yet.
+        }
+        do {
+            try begin(link, at: path, version: version, options: options)
+        } catch let error as StoreError where error.code == .diverged {
+            // Another node was quicker.
+            try remove(at: path)
+            try clone(from: link, into: path, options: options).close()
+        }
+    }
+
+    private static func begin(
+        _ link: SharedLink, at path: String, version: ModelVersion, options: StoreOptions
+    ) throws {
+        let identity: StoreIdentity
+        do {
+            identity = try link.identify()
+        } catch let error as SharedJournalError {
+            throw StoreError(error)
+        }
+        var options = options
+        options.link = nil
+        _ = try make(
+            at: path, version: version, options: options, EntryHeader(kind: .model), copying: nil,
+            as: identity)
+        let store = try open(at: path, model: nil, options: options, modelSource: .both)
+        do {
+            try store.push(to: link)
+        } catch {
+            store.closeQuietly()
+            throw error
+        }
+        try store.close()
     }
 
     private static func firstEntry(

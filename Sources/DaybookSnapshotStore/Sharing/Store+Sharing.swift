@@ -62,9 +62,6 @@ extension Store {
         try writing { [parts] transaction in
             let meta = parts.tables.meta
             guard try StoreMetadata.link(meta, in: transaction) != nil else { return }
-            let greatest = try parts.greatestNumber(in: transaction)
-            let reserved = try StoreMetadata.reserved(meta, in: transaction)
-            try StoreMetadata.setReserved(max(reserved, greatest + 1), meta, in: transaction)
             try StoreMetadata.setSharedNumbers([], meta, in: transaction)
             try StoreMetadata.remove(StoreMetadata.Name.link, meta, in: transaction)
         }
@@ -80,9 +77,15 @@ extension Store {
             return kept
         }
         for block in kept { numbers.add(block) }
-        if kept.reduce(0, { $0 + UInt64($1.count) }) < count {
-            numbers.add(try sharing.takeNumbers(count))
+        guard kept.isEmpty else { return }
+        let block = try sharing.takeNumbers(count)
+        // The numbers of a file's objects are taken, whoever gave them.
+        try writing { [meta = parts.tables.meta] transaction in
+            let reserved = try StoreMetadata.reserved(meta, in: transaction)
+            guard reserved < block.upperBound else { return }
+            try StoreMetadata.setReserved(block.upperBound, meta, in: transaction)
         }
+        numbers.add(block)
     }
 
     /// Keeps the numbers that were not given out, for the next opening.
@@ -104,11 +107,9 @@ extension Store {
 
     /// Tells all who listen of entries that were brought in from other nodes.
     func tellOfForeignEntries() {
-        for range in sharing?.takeNews() ?? [] {
-            for number in range.lowerBound.rawValue...range.upperBound.rawValue {
-                publish(SequenceNumber(number))
-            }
-        }
+        guard let last = sharing?.takeNews() else { return }
+        feed.publish(last)
+        news.tellEverybody()
     }
 
     /// Brings entries in when there is news of them.
@@ -128,26 +129,5 @@ extension Store {
         } catch {
             // The condition of the store says why, and the next save meets it.
         }
-    }
-}
-
-extension StoreParts {
-    /// The greatest number that an object has or had.
-    fileprivate func greatestNumber(
-        in transaction: borrowing some Reading & ~Copyable
-    ) throws -> UInt64 {
-        var greatest: UInt64 = 0
-        for entity in projection.schema.version.entities {
-            let end = StoreKey.end(of: entity.number)
-            for table in [tables.rows, tables.versions] {
-                let found = try transaction.seek(table, before: end.span.bytes) { key, _ in
-                    var reader = KeyReader()
-                    let object = try reader.object(key)
-                    return object.entity == entity.number ? object.number : 0
-                }
-                greatest = max(greatest, found ?? 0)
-            }
-        }
-        return greatest
     }
 }

@@ -132,7 +132,8 @@ package final class Store: Sendable {
                 continue
             }
             let block = try writing { [meta = parts.tables.meta] in
-                try ObjectNumbers.reserve(meta, count: count, in: $0)
+                try StoreMetadata.refuseLinked(meta, in: $0)
+                return try ObjectNumbers.reserve(meta, count: count, in: $0)
             }
             numbers.add(block)
         }
@@ -145,13 +146,10 @@ package final class Store: Sendable {
     package func allocateObjectNumbers(_ count: Int) throws -> UInt64 {
         if let sharing { return try sharing.takeNumbers(UInt64(count)).lowerBound }
         return try writing { [meta = parts.tables.meta] in
-            try ObjectNumbers.reserve(meta, count: UInt64(count), in: $0).lowerBound
+            try StoreMetadata.refuseLinked(meta, in: $0)
+            return try ObjectNumbers.reserve(meta, count: UInt64(count), in: $0).lowerBound
         }
     }
-
-    /// All numbers below are known to be taken: where they come from the shared journal, the file need not
-    /// say so.
-    var numbersTaken: UInt64 { sharing == nil ? numbers.bound : .max }
 
     /// Keeps what brings news of the shared journal, until the store is closed.
     func keep(_ following: any AnyObject & Sendable) {
@@ -193,6 +191,7 @@ package final class Store: Sendable {
     ///   - outcome: Keeps what `body` returned last, also when that was not committed.
     ///   - body: Writes.
     /// - Returns: What `body` returned.
+    /// - Throws: ``StoreError``, or what `body` throws; nothing was written then.
     func writing<R: Sendable>(
         keeping outcome: WriteOutcome<R> = WriteOutcome(),
         _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> R

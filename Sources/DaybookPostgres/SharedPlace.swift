@@ -1,0 +1,84 @@
+package import DaybookPQ
+package import DaybookSnapshotStore
+internal import Foundation
+
+/// A shared store on PostgreSQL's servers, as people write it: `postgresql:service=ledger?store=iso`.
+package struct SharedPlace: Sendable, Hashable {
+    /// The servers.
+    package let servers: ServerDescription
+    /// The name of the store on them.
+    package let store: String
+
+    /// The place of a store.
+    ///
+    /// - Parameters:
+    ///   - servers: The servers, in libpq's words.
+    ///   - store: The name of the store.
+    /// - Throws: ``SharedJournalError`` with ``SharedJournalError/Code/refused`` when they cannot be read.
+    package init(servers: String, store: String) throws(SharedJournalError) {
+        do {
+            self.servers = try ServerDescription(servers)
+        } catch {
+            throw SharedJournalError(error)
+        }
+        guard !store.isEmpty else {
+            throw SharedJournalError(.refused, "A shared store has a name, and this one is empty.")
+        }
+        self.store = store
+    }
+
+    /// Reads a place.
+    ///
+    /// - Parameter text: `postgresql:SERVERS?store=NAME`, SERVERS in libpq's words without the scheme.
+    /// - Throws: ``SharedJournalError`` with ``SharedJournalError/Code/refused``.
+    package init(parsing text: String) throws(SharedJournalError) {
+        guard text.hasPrefix(Self.scheme), let mark = text.range(of: Self.mark, options: .backwards)
+        else {
+            throw SharedJournalError(
+                .refused,
+                "'\(text)' is no place of a shared store. Write it as 'postgresql:service=ledger?store=iso'."
+            )
+        }
+        let start = text.index(text.startIndex, offsetBy: Self.scheme.count)
+        let servers = String(text[start..<mark.lowerBound])
+        try self.init(
+            // A place with two slashes is one of libpq's own.
+            servers: servers.hasPrefix("//") ? Self.scheme + servers : servers,
+            store: String(text[mark.upperBound...]))
+    }
+
+    /// What a file keeps: the service, but never a host.
+    package var text: String {
+        let service = servers.service.map { "service=\($0)" } ?? ""
+        return "\(Self.scheme)\(service)\(Self.mark)\(store)"
+    }
+
+    private static let scheme = "postgresql:"
+    private static let mark = "?store="
+
+    /// How a node reaches its journal there.
+    ///
+    /// - Parameters:
+    ///   - protection: Whether others have to confirm what a server writes.
+    ///   - limits: How long to wait for servers.
+    /// - Returns: A link for ``StoreOptions/link``.
+    package func link(
+        protection: PostgresTerms.Protection = .required,
+        limits: PostgresTerms.Limits = PostgresTerms.Limits()
+    ) -> SharedLink {
+        let (servers, store) = (servers, store)
+        @Sendable func terms(_ node: UUID) -> PostgresTerms {
+            PostgresTerms(
+                servers: servers, store: store, node: node,
+                program: ProcessInfo.processInfo.processName, protection: protection,
+                limits: limits, clock: StoreOptions.systemClock)
+        }
+        return SharedLink(
+            to: text,
+            identify: { try PostgresJournal.identity(terms(Self.nobody)) },
+            connect: { link, identity in PostgresJournal(terms(link.node), identity) })
+    }
+
+    /// The node of those who only ask which store it is.
+    private static let nobody = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+}

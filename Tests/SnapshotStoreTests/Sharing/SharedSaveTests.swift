@@ -1,0 +1,181 @@
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookTestSupport
+import Foundation
+import Testing
+
+@testable import DaybookSnapshotStore
+
+/// Saves of nodes that share a journal.
+@Suite struct SharedSaveTests {
+    let server = ScriptedServer()
+    let ada: SharedNode
+    let ben: SharedNode
+
+    init() throws {
+        ada = try SharedNode.first("ada", of: server)
+        ben = try SharedNode.clone("ben", of: server)
+    }
+
+    private func code(_ body: () throws -> Void) -> StoreError.Code? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return (error as? StoreError)?.code
+        }
+    }
+
+    @Test func `a save returns with its entry in the shared journal, and other nodes take it in`()
+        throws
+    {
+        let skill = try ada.add("Sailing")
+
+        try ben.store.pull()
+
+        #expect(try server.head.digest == ada.store.headDigest())
+        #expect(try ben.store.headDigest() == ada.store.headDigest())
+        #expect(try ben.store.read { try $0.row(skill)?.values } == [.string("Sailing")])
+        #expect(try ben.tables() == ada.tables())
+        #expect(try ben.store.verify().findings.isEmpty)
+    }
+
+    @Test func `a node that is behind takes in what is missing, and saves on top of it`() throws {
+        for number in 1...3 { try ada.add("Ada's \(number)") }
+
+        try ben.add("Ben's")
+        try ada.store.pull()
+
+        #expect(try ben.titles() == ["Ada's 1", "Ada's 2", "Ada's 3", "Ben's"])
+        #expect(try ada.titles() == ben.titles())
+        #expect(try ada.tables() == ben.tables())
+        #expect(server.entries.map(\.login) == ["ada", "ada", "ada", "ada", "ben"])
+    }
+
+    @Test func `what two nodes have changed is a conflict, as of two contexts`() throws {
+        let skill = try ada.add("Sailing")
+        try ben.store.pull()
+        let stale = try ben.store.update(
+            skill, "title", from: .string("Sailing"), to: .string("Rowing"))
+        try ada.rename(skill, to: "Swimming")
+
+        let failure = #expect(throws: StoreError.self) {
+            try ben.store.commit(
+                SaveRequest(
+                    header: EntryHeader(base: SequenceNumber(2)), changes: [stale]))
+        }
+
+        #expect(failure?.code == .conflict)
+        #expect(failure?.conflicts.map(\.theirs) == [.string("Swimming")])
+        #expect(server.head.sequence == SequenceNumber(3))
+        #expect(try ben.titles() == ["Swimming"])
+    }
+
+    @Test func `a unique value that another node has taken is refused`() throws {
+        func person(_ node: SharedNode) throws {
+            let person = try node.store.newObject("Person")
+            try node.store.commit(
+                SaveRequest(changes: [try node.store.insert(person, ["code": .string("A1")])]))
+        }
+        try person(ada)
+
+        #expect(code { try person(ben) } == .duplicate)
+        #expect(server.head.sequence == SequenceNumber(2))
+    }
+
+    @Test func `nodes are given numbers that no other has, also after they were closed`() throws {
+        var numbers: [UInt64] = []
+        for _ in 0..<3 {
+            for node in [ada, ben] {
+                for _ in 0..<40 { numbers.append(try node.store.allocateObjectNumber()) }
+                try node.close()
+            }
+        }
+
+        #expect(Set(numbers).count == 240)
+        // What was left of a block was not lost.
+        let taken = try ada.journal.calls.filter {
+            if case .takeNumbers = $0.request { true } else { false }
+        }
+        #expect(taken.isEmpty)
+    }
+
+    @Test func `many threads of two nodes lose no save and double none`() async throws {
+        let nodes = [ada, ben]
+        let saved = try await onThreads(6) { thread in
+            try (0..<8).map { number in
+                let title = "\(thread).\(number)"
+                try nodes[thread % 2].add(title)
+                return title
+            }
+        }
+        for node in nodes { try node.store.pull() }
+
+        let expected = saved.flatMap(\.self).sorted()
+        #expect(expected.count == 48)
+        #expect(try ada.titles() == expected)
+        #expect(try ben.titles() == expected)
+        #expect(try ada.tables() == ben.tables())
+        #expect(server.head.sequence == SequenceNumber(49))
+        #expect(try !ada.journal.hasOverlaps)
+        #expect(try !ben.journal.hasOverlaps)
+    }
+
+    @Test func `a node that was overtaken queues up, and then nobody overtakes it`() throws {
+        try ada.close(
+            andReopenWith: FaultScript(
+                appends: Array(
+                    repeating: .overtaken { server in
+                        // The server refuses while a node has its turn.
+                        try server.add(
+                            SharedNode.foreignEntry("quick", after: server.head.sequence))
+                    }, count: 2)))
+
+        try ada.add("Sailing")
+
+        #expect(server.entries.map(\.login) == ["ada", "somebody else", "ada"])
+        #expect(try !ada.journal.hasTurn)
+    }
+
+    @Test func `a model that one node sets is taken in by the others`() throws {
+        let skill = try ada.add("Sailing")
+        try ada.close()
+        var model = ManagedObjectModel.sample
+        model.entities[3].attributes.append(AttributeDescription(name: "level", type: .int64))
+        var options = ada.options()
+        options.migration = .automatic
+        let newer = try Store.open(at: ada.path, model: model, options: options)
+        try newer.commit(
+            SaveRequest(
+                header: EntryHeader(base: try newer.head()),
+                changes: [newer.update(skill, "level", from: .null, to: .int(3))]))
+        let digest = try newer.headDigest()
+        let tables = try newer.projectionDigest()
+        try newer.close()
+
+        try ben.store.pull()
+
+        #expect(try ben.store.headDigest() == digest)
+        #expect(try ben.tables() == tables)
+        #expect(try ben.store.verify().findings.isEmpty)
+    }
+
+    @Test func `data too large for an entry is refused before anything is saved`() throws {
+        var model = ManagedObjectModel.sample
+        model.entities[3].attributes.append(AttributeDescription(name: "picture", type: .data))
+        let server = ScriptedServer()
+        let node = try SharedNode.first("eve", of: server, model: model)
+        let skill = try node.store.newObject("Skill")
+        let picture = Value.large(LargeData(Data(repeating: 7, count: 70_000)))
+
+        let refused = code {
+            try node.store.commit(
+                SaveRequest(changes: [
+                    try node.store.insert(skill, ["title": .string("A"), "picture": picture])
+                ]))
+        }
+
+        #expect(refused == .tooLarge)
+        #expect(server.head.sequence == SequenceNumber(1))
+    }
+}

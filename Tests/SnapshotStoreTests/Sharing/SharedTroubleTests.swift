@@ -1,0 +1,261 @@
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookTestSupport
+import Foundation
+import Testing
+
+@testable import DaybookSnapshotStore
+
+/// What becomes of saves and files when the shared journal is not reached, answers are lost, or it holds what does
+/// not fit.
+@Suite struct SharedTroubleTests {
+    let server = ScriptedServer()
+    let ada: SharedNode
+    let ben: SharedNode
+
+    init() throws {
+        ada = try SharedNode.first("ada", of: server)
+        ben = try SharedNode.clone("ben", of: server)
+    }
+
+    private func failure(_ body: () throws -> Void) -> StoreError? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return error as? StoreError
+        }
+    }
+
+    @Test func `without servers saves are refused, and reading goes on`() throws {
+        try ada.add("Sailing")
+        server.condition = .failing(.unreachable)
+
+        let error = failure { try ada.add("Rowing") }
+
+        #expect(error?.code == .unreachable)
+        #expect(try ada.titles() == ["Sailing"])
+        guard case .offline(_, let reason) = try ada.store.condition else {
+            Issue.record("The store does not say that nobody is reached.")
+            return
+        }
+        #expect(reason.code == .unreachable)
+        server.condition = .serving
+        try ada.add("Rowing")
+        #expect(try ada.titles() == ["Rowing", "Sailing"])
+        guard case .connected(_, let behind) = try ada.store.condition else {
+            Issue.record("The store does not say that somebody is reached.")
+            return
+        }
+        #expect(behind == 0)
+    }
+
+    @Test func `a file is opened and read without servers`() throws {
+        try ada.add("Sailing")
+        try ada.close()
+        server.condition = .failing(.unreachable)
+
+        #expect(try ada.titles() == ["Sailing"])
+        #expect(failure { try ada.store.pull() }?.code == .unreachable)
+    }
+
+    /// Saves while the answer of the servers is lost.
+    private func saveInDoubt(_ landing: WriteFault.Landing) throws -> (SaveDoubt, ObjectID) {
+        let skill = try ada.store.newObject("Skill")
+        try ada.journal.script = FaultScript(appends: [.inDoubt(landing)])
+        let error = failure {
+            try ada.store.commit(
+                SaveRequest(changes: [try ada.store.insert(skill, ["title": .string("Doubt")])]))
+        }
+        #expect(error?.code == .inDoubt)
+        #expect(try ada.titles().isEmpty)
+        return (try #require(error?.doubt), skill)
+    }
+
+    @Test(arguments: [WriteFault.Landing.landed, .lost, .later])
+    func `a save in doubt is there once when it has been settled`(_ landing: WriteFault.Landing)
+        throws
+    {
+        let (doubt, skill) = try saveInDoubt(landing)
+
+        let result = try ada.store.settle(doubt)
+        try ada.journal.land()
+
+        #expect(result?.sequence == SequenceNumber(2))
+        #expect(result?.changes.map(\.object) == [skill])
+        #expect(try ada.titles() == ["Doubt"])
+        #expect(server.head.sequence == SequenceNumber(2))
+        try ben.store.pull()
+        #expect(try ben.tables() == ada.tables())
+    }
+
+    @Test func `a save in doubt in whose place another entry stands has saved nothing`() throws {
+        let (doubt, _) = try saveInDoubt(.later)
+        try ben.add("Quicker")
+
+        let result = try ada.store.settle(doubt)
+        try ada.journal.land()
+
+        #expect(result == nil)
+        #expect(try ada.titles() == ["Quicker"])
+        #expect(server.head.sequence == SequenceNumber(2))
+    }
+
+    @Test func `what was saved after a doubt stands in its place, or behind it`() throws {
+        let (lost, _) = try saveInDoubt(.lost)
+        try ada.add("After a lost one")
+        #expect(try ada.store.settle(lost) == nil)
+        #expect(try ada.titles() == ["After a lost one"])
+
+        try ada.journal.script = FaultScript(appends: [.inDoubt(.landed)])
+        let error = failure { try ada.add("Landed") }
+        try ada.add("After one that landed")
+        let doubt = try #require(error?.doubt)
+        #expect(try ada.store.settle(doubt) != nil)
+        #expect(try ada.titles() == ["After a lost one", "After one that landed", "Landed"])
+    }
+
+    @Test func `what was accepted before a node was killed is there when its file is opened`()
+        throws
+    {
+        _ = try saveInDoubt(.landed)
+
+        try ada.close()
+
+        #expect(try ada.titles() == ["Doubt"])
+    }
+
+    @Test
+    func `an entry that does not fit stops every node before it, until the owner cuts it off`()
+        throws
+    {
+        try ada.add("Sailing")
+        try server.add([1, 2, 3], login: "mallory")
+        let unknown = Change(
+            object: ObjectID(entity: EntityNumber(rawValue: 99), number: 1),
+            kind: .insert(values: [], members: []))
+        try server.add(EntryPayload.bytes(EntryHeader(), [unknown]), login: "mallory")
+
+        for node in [ada, ben] {
+            let error = failure { try node.store.pull() }
+            #expect(error?.code == .quarantined)
+            #expect(error?.message.contains("Entry 3") == true)
+            #expect(error?.message.contains("'mallory'") == true)
+            #expect(try node.titles() == ["Sailing"])
+            #expect(failure { try node.add("Rowing") }?.code == .quarantined)
+        }
+
+        server.cut(from: SequenceNumber(4))
+        #expect(failure { try ada.store.pull() }?.code == .quarantined)
+        server.cut(from: SequenceNumber(3))
+        try ada.store.pull()
+        try ada.add("Rowing")
+        try ben.store.pull()
+        #expect(try ben.titles() == ["Rowing", "Sailing"])
+    }
+
+    @Test(arguments: EntryDamage.allCases)
+    func `an entry whose bytes were changed on the way is not taken in`(_ damage: EntryDamage)
+        throws
+    {
+        try ben.close()
+        try ada.add("Sailing")
+        try ada.add("Rowing")
+        try ben.close(andReopenWith: FaultScript(pages: [.damaged(at: 1, damage)]))
+
+        #expect(try ben.titles() == ["Sailing"])
+        guard case .stopped(let error) = try ben.store.condition else {
+            Issue.record("The store does not say that it has stopped.")
+            return
+        }
+        #expect(error.code == .quarantined)
+        try ben.store.pull()
+        #expect(try ben.titles() == ["Rowing", "Sailing"])
+    }
+
+    @Test func `pages that are cut short, or fail, are asked for again`() throws {
+        try ben.close()
+        for number in 1...9 { try ada.add("\(number)") }
+        try ben.close(
+            andReopenWith: FaultScript(pages: [.cut(to: 1), .cut(to: 2), .fails(.unreachable)]))
+
+        #expect(try ben.titles().count == 3)
+        try ben.store.pull()
+        #expect(try ben.tables() == ada.tables())
+    }
+
+    @Test func `a file that has gone another way is told so, and cut back takes it along again`()
+        throws
+    {
+        try ben.close()
+        try ada.add("Sailing")
+        try ada.add("Rowing")
+        server.cut(from: SequenceNumber(3))
+        try ben.add("Swimming")
+
+        let error = failure { try ada.store.pull() }
+        #expect(error?.code == .diverged)
+        #expect(failure { try ada.add("Diving") }?.code == .diverged)
+        #expect(try ada.titles() == ["Rowing", "Sailing"])
+
+        let common = try ada.store.commonHead(with: ada.journal)
+        #expect(common.sequence == SequenceNumber(2))
+        try ada.store.cutBack(to: common.sequence)
+        #expect(try ada.titles() == ["Sailing"])
+        try ada.store.pull()
+        #expect(try ada.titles() == ["Sailing", "Swimming"])
+        #expect(try ada.tables() == ben.tables())
+        #expect(try ada.store.verify().findings.isEmpty)
+        try ada.add("Diving")
+    }
+
+    @Test func `a linked file that is opened without its link takes no save, until it is unlinked`()
+        throws
+    {
+        let skill = try ada.add("Sailing")
+        try ada.close()
+        let alone = try Store.open(at: ada.path, options: ada.options(linked: false))
+        func add() throws -> ObjectID {
+            let skill = try alone.newObject("Skill")
+            try alone.commit(
+                SaveRequest(changes: [alone.insert(skill, ["title": .string("Alone")])]))
+            return skill
+        }
+
+        #expect(failure { _ = try add() }?.code == .unreachable)
+        #expect(try alone.head() == SequenceNumber(2))
+        try alone.unlink()
+        let added = try add()
+
+        #expect(added != skill)
+        #expect(try alone.head() == SequenceNumber(3))
+        #expect(server.head.sequence == SequenceNumber(2))
+        try alone.close()
+        #expect(failure { _ = try ada.store }?.code == .unreachable)
+    }
+
+    @Test func `a file that is linked elsewhere is not opened`() throws {
+        try ada.close()
+        var options = ada.options()
+        options.link = SharedLink(
+            to: "elsewhere", identify: { throw SharedJournalError(.unreachable, "") },
+            connect: { _, _ in throw SharedJournalError(.unreachable, "") })
+
+        let error = failure { _ = try Store.open(at: ada.path, options: options) }
+
+        #expect(error?.code == .unreachable)
+        #expect(error?.message.contains("'scripted'") == true)
+    }
+
+    @Test func `of two first nodes one sets the model, and the other begins with it`() throws {
+        let server = ScriptedServer()
+        let ada = try SharedNode.first("ada", of: server)
+        let ben = try SharedNode.first("ben", of: server)
+
+        try ben.add("Sailing")
+        try ada.store.pull()
+
+        #expect(try ada.titles() == ["Sailing"])
+        #expect(server.entries.map(\.login) == ["ada", "ben"])
+    }
+}
