@@ -27,6 +27,18 @@ package struct JournalEntry: Sendable, Hashable {
     /// The digest of this entry.
     package let digest: Digest
 
+    /// An entry that says this; whether its digest fits is not looked at.
+    package init(
+        sequence: SequenceNumber, recordedAt: Int64, previous: Digest, payload: [UInt8],
+        digest: Digest
+    ) {
+        self.sequence = sequence
+        self.recordedAt = recordedAt
+        self.previous = previous
+        self.payload = payload
+        self.digest = digest
+    }
+
     /// The entry's bytes.
     package var bytes: [UInt8] {
         let header = RecordHeader(
