@@ -12,16 +12,21 @@ extension SharedJournalRule {
             let appended = try waitingForThreads(writers) { writer in
                 let journal = try place.journal()
                 var head = SharedHead.start
+                // The clocks of two nodes are not quite the same, and an entry may not be earlier than the last.
+                var time = Int64.min
                 return try (0..<each).map { number in
                     let payload = Array("\(writer) \(number)".utf8)
+                    time = max(time, journal.now())
                     // One try, and then a turn: those who only try again would starve.
-                    let first = journal.group(after: head, payload)
+                    let first = journal.group(after: head, at: time, payload)
                     if try journal.append(first) == .accepted {
                         head = first.after
                         return payload
                     }
-                    head = try journal.enter(after: head, bytes: 8 << 20).after(head)
-                    let second = journal.group(after: head, payload)
+                    let page = try journal.enter(after: head, bytes: 8 << 20)
+                    head = page.after(head)
+                    time = max(time, page.entries.last?.recordedAt ?? time)
+                    let second = journal.group(after: head, at: time, payload)
                     try #require(try journal.append(second) == .accepted)
                     head = second.after
                     return payload
