@@ -168,6 +168,10 @@ let package = Package(
             name: "DaybookTestSupport",
             dependencies: ["DaybookSnapshotStore", "DaybookObjectModel", "DaybookJournalLog"],
             path: "Tests/DaybookTestSupport"),
+        .target(
+            name: "DaybookGraphTestSupport",
+            dependencies: ["DaybookObjectGraph", "DaybookObjectModel"],
+            path: "Tests/DaybookGraphTestSupport"),
         .testTarget(
             name: "LMDBTests",
             dependencies: [
@@ -194,7 +198,7 @@ let package = Package(
             dependencies: [
                 "DaybookObjectGraph", "DaybookSnapshotStore", "DaybookObjectModel",
                 "DaybookJournalLog", "DaybookLMDB", "DaybookStopping",
-                "DaybookTestSupport",
+                "DaybookTestSupport", "DaybookGraphTestSupport",
             ]),
         .testTarget(
             name: "DaybookAuditTests",
@@ -225,7 +229,7 @@ let package = Package(
             name: "SimulationTests",
             dependencies: [
                 "DaybookObjectGraph", "DaybookSnapshotStore", "DaybookObjectModel",
-                "DaybookJournalLog", "DaybookTestSupport",
+                "DaybookJournalLog", "DaybookTestSupport", "DaybookGraphTestSupport",
             ]),
         .testTarget(
             name: "ToolTests", dependencies: ["DaybookSQLite", "DaybookTestSupport", "daybook"]),
