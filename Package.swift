@@ -169,6 +169,10 @@ let package = Package(
             name: "DaybookTestSupport",
             dependencies: ["DaybookSnapshotStore", "DaybookObjectModel", "DaybookJournalLog"],
             path: "Tests/DaybookTestSupport"),
+        .target(
+            name: "DaybookGraphTestSupport",
+            dependencies: ["DaybookObjectGraph", "DaybookObjectModel"],
+            path: "Tests/DaybookGraphTestSupport"),
         .testTarget(
             name: "LMDBTests",
             dependencies: [
@@ -195,7 +199,7 @@ let package = Package(
             dependencies: [
                 "DaybookObjectGraph", "DaybookSnapshotStore", "DaybookObjectModel",
                 "DaybookJournalLog", "DaybookLMDB", "DaybookStopping",
-                "DaybookTestSupport",
+                "DaybookTestSupport", "DaybookGraphTestSupport",
             ]),
         .testTarget(
             name: "DaybookAuditTests",
@@ -226,7 +230,7 @@ let package = Package(
             name: "SimulationTests",
             dependencies: [
                 "DaybookObjectGraph", "DaybookSnapshotStore", "DaybookObjectModel",
-                "DaybookJournalLog", "DaybookTestSupport",
+                "DaybookJournalLog", "DaybookTestSupport", "DaybookGraphTestSupport",
             ]),
         .testTarget(
             name: "ToolTests", dependencies: ["DaybookSQLite", "DaybookTestSupport", "daybook"]),

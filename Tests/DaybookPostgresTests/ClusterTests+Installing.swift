@@ -1,5 +1,6 @@
 import DaybookPQ
 import DaybookPostgres
+import DaybookTestSupport
 import Foundation
 import Testing
 

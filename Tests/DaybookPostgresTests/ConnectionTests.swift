@@ -1,4 +1,5 @@
 import DaybookPQ
+import DaybookTestSupport
 import Foundation
 import Testing
 

@@ -2,6 +2,7 @@ import DaybookJournalLog
 import DaybookPQ
 import DaybookPostgres
 import DaybookSnapshotStore
+import DaybookTestSupport
 import Foundation
 import Testing
 

@@ -21,7 +21,7 @@ package final class TemporaryStore: Sendable {
     ) throws {
         folder = try TemporaryStore.makeFolder()
         path = folder.appending(path: "test.daybook").path
-        store = try Store.create(at: path, model: model, options: options)
+        store = try TestStore.create(at: path, model: model, options: options)
     }
 
     deinit {

@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectGraph
 import DaybookObjectModel
@@ -74,7 +75,7 @@ enum Ledger {
     static func open(_ url: URL) throws -> PersistentContainer {
         var options = PersistentStoreOptions()
         options.durability = .relaxed
-        return try PersistentContainer(url, model: [LedgerAccount.self], options: options)
+        return try TestContainer.make(url, model: [LedgerAccount.self], options: options)
     }
 
     static func post(to path: String) throws {

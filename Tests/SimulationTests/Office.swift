@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookObjectGraph
 import DaybookObjectModel
 import DaybookTestSupport
@@ -154,7 +155,7 @@ final class OfficeStore: Sendable {
         folder = try TemporaryDirectory()
         var options = PersistentStoreOptions()
         options.durability = .relaxed
-        container = try PersistentContainer(
+        container = try TestContainer.make(
             folder.url.appendingPathComponent("office.daybook"), model: Office.classes,
             options: options)
     }

@@ -28,7 +28,7 @@ struct EvolvedLoadingTests {
         for line in lines { try loader.load(line) }
         try loader.finish()
 
-        let loaded = try Store.open(at: path)
+        let loaded = try TestStore.open(at: path)
         #expect(try loaded.headDigest() == history.store.headDigest(), "seed \(seed)")
         #expect(try shownLines(of: loaded) == lines, "seed \(seed)")
         let tables = try loaded.projectionDigest().filter { $0.key != "meta" }
@@ -60,7 +60,7 @@ struct EvolvedLoadingTests {
         try loader.finish()
 
         #expect(altered > 0)
-        let loaded = try Store.open(at: path)
+        let loaded = try TestStore.open(at: path)
         #expect(try loaded.head() == history.store.head())
         try loaded.close()
     }

@@ -40,7 +40,7 @@ import Testing
         let lines = try Exporting.lines(of: history.store)
         try load(lines)
 
-        let loaded = try Store.open(at: path)
+        let loaded = try TestStore.open(at: path)
         #expect(try Exporting.lines(of: loaded) == lines, "seed \(seed)")
         #expect(try loaded.headDigest() == history.store.headDigest(), "seed \(seed)")
         let tables = try loaded.projectionDigest().filter { $0.key != "meta" }
@@ -56,7 +56,7 @@ import Testing
         let lines = try Exporting.lines(of: source.store)
         try load(lines)
 
-        let loaded = try Store.open(at: path)
+        let loaded = try TestStore.open(at: path)
         #expect(try Exporting.lines(of: loaded) == lines, "seed \(seed)")
         for number in 1...(try source.store.head().rawValue) {
             let before = try source.store.entry(SequenceNumber(number))
@@ -73,7 +73,7 @@ import Testing
 
         try load(lines)
 
-        #expect(try Exporting.lines(of: Store.open(at: path)) == lines)
+        #expect(try Exporting.lines(of: TestStore.open(at: path)) == lines)
         #expect(try filesLeft().filter { !$0.hasSuffix("-lock") }.count == 1)
     }
 
@@ -90,7 +90,7 @@ import Testing
 
         try load(lines)
 
-        let loaded = try Store.open(at: path)
+        let loaded = try TestStore.open(at: path)
         #expect(try Exporting.lines(of: loaded) == lines)
         #expect(throws: StoreError.self) {
             try loaded.commit(SaveRequest(changes: [try loaded.delete(union)]))

@@ -1,5 +1,6 @@
 import DaybookPostgres
 import DaybookSnapshotStore
+import DaybookTestSupport
 import Foundation
 
 extension PostgresJournal {

@@ -1,16 +1,18 @@
 import DaybookPQ
 import DaybookPostgres
 import DaybookSnapshotStore
+import DaybookTestSupport
 import Foundation
 import Synchronization
 
-@testable import DaybookJournalLog
-
 /// A store on the server of the tests, with roles and logins of its own.
-final class SharedStore: Sendable {
+final class SharedStore: SharedJournalPlace {
     let server: PostgresServer
     let name: String
     let identity = StoreIdentity(uuid: UUID(), createdAt: 1_700_000_000_000_000)
+
+    /// Its writer's.
+    var login: String { name }
 
     private static let made = Atomic(0)
 
@@ -74,71 +76,10 @@ extension PostgresTerms.Limits {
     Int64(Date().timeIntervalSince1970 * 1_000_000)
 }
 
-/// Entries with these payloads, after a place.
-func entries(after head: SharedHead, at time: Int64 = microseconds(), _ payloads: [[UInt8]])
-    -> [JournalEntry]
-{
-    var head = head
-    return payloads.map { payload in
-        let bare = JournalEntry(
-            sequence: head.sequence.next, recordedAt: time, previous: head.digest, payload: payload,
-            digest: .zero)
-        let entry = JournalEntry(
-            sequence: bare.sequence, recordedAt: time, previous: head.digest, payload: payload,
-            digest: .ofEntry(bare.bytes))
-        head = SharedHead(entry.sequence, entry.digest)
-        return entry
-    }
-}
-
 /// A group of entries with these payloads.
 func group(
     after head: SharedHead, at time: Int64 = microseconds(), token: Int64 = .random(in: 1 ... .max),
     _ payloads: [UInt8]...
 ) -> SharedGroup {
-    SharedGroup(after: head, token: token, entries(after: head, at: time, payloads))
-}
-
-extension JournalEntry {
-    /// An entry with another payload, whose digest does not fit it.
-    init(_ other: JournalEntry, payload: [UInt8]) {
-        self.init(
-            sequence: other.sequence, recordedAt: other.recordedAt, previous: other.previous,
-            payload: payload, digest: other.digest)
-    }
-}
-
-extension SharedGroup {
-    /// The place after it.
-    var after: SharedHead {
-        guard let last = entries.last else { return head }
-        return SharedHead(last.sequence, last.digest)
-    }
-}
-
-extension SharedPage {
-    /// The place after it, or the one before where it is empty.
-    func after(_ head: SharedHead) -> SharedHead {
-        guard let last = entries.last else { return head }
-        return SharedHead(last.sequence, last.digest)
-    }
-}
-
-/// Waits in `body` on a thread of its own: the threads that run tests are few.
-func onThread<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
-    try await withCheckedThrowingContinuation { done in
-        Thread { done.resume(with: Result { try body() }) }.start()
-    }
-}
-
-/// Runs `body` on several threads at once and waits for all.
-func onThreads<R: Sendable>(
-    _ count: Int, _ body: @escaping @Sendable (Int) throws -> R
-) async throws -> [R] {
-    try await withThrowingTaskGroup(of: R.self) { tasks in
-        for index in 0..<count {
-            tasks.addTask { try await onThread { try body(index) } }
-        }
-        return try await tasks.reduce(into: []) { $0.append($1) }
-    }
+    SharedGroup(after: head, at: time, token: token, payloads: payloads)
 }

@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -27,7 +28,7 @@ private final class Reading: ManagedObject {
 private func makeReadings() throws -> (TemporaryDirectory, PersistentContainer) {
     let folder = try TemporaryDirectory()
     let url = folder.url.appendingPathComponent("readings.daybook")
-    return (folder, try PersistentContainer(url, model: [Reading.self]))
+    return (folder, try TestContainer.make(url, model: [Reading.self]))
 }
 
 extension PersistentContainer {

@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -483,7 +484,7 @@ private typealias Context = ManagedObjectContext
         let ids = try store.hire(["Ada"])
         let coordinator = store.container.persistentStoreCoordinator
         let recorder = Recorder(.persistentStoreRemoteChange, from: coordinator)
-        let other = try PersistentContainer(store.url, model: staff).newBackgroundContext()
+        let other = try TestContainer.make(store.url, model: staff).newBackgroundContext()
         for name in ["Byron", "Lovelace"] {
             try other.performAndWait { () throws in
                 let ada = try #require(try other.existingObject(with: ids[0]) as? Employee)
@@ -511,7 +512,7 @@ private typealias Context = ManagedObjectContext
             context.retainsRegisteredObjects = true
             _ = try context.existingObject(with: ids[0])
         }
-        let other = try PersistentContainer(store.url, model: staff).newBackgroundContext()
+        let other = try TestContainer.make(store.url, model: staff).newBackgroundContext()
         try await other.perform {
             let ada = try #require(try other.existingObject(with: ids[0]) as? Employee)
             ada.lastName = "Lovelace"

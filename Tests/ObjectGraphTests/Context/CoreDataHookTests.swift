@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectGraph
 import DaybookObjectModel
@@ -12,7 +13,7 @@ import Testing
         throws
     {
         let folder = try TemporaryDirectory()
-        let container = try PersistentContainer(
+        let container = try TestContainer.make(
             folder.url.appendingPathComponent("gauges.daybook"), model: [Gauge.self])
         let store = try #require(container.persistentStoreCoordinator.persistentStores.first)
         let first = container.newBackgroundContext()

@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -336,7 +337,7 @@ import Testing
         try FileManager.default.copyItem(at: store.url, to: url)
         var options = PersistentStoreOptions()
         options.isReadOnly = true
-        let container = try PersistentContainer(url, model: staff, options: options)
+        let container = try TestContainer.make(url, model: staff, options: options)
         let context = container.newBackgroundContext()
         try context.performAndWait { () throws in
             _ = Employee(context: context)

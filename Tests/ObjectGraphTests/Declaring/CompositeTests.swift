@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookObjectGraph
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -53,7 +54,7 @@ import Testing
 
     init() throws {
         folder = try TemporaryDirectory()
-        container = try PersistentContainer(
+        container = try TestContainer.make(
             folder.url.appending(path: "tenants.daybook"), model: [Tenant.self])
         context = container.newBackgroundContext()
     }
@@ -122,7 +123,7 @@ import Testing
 
     @Test func `a struct that does not name its stored properties is refused`() throws {
         let error = #expect(throws: (any Error).self) {
-            try PersistentContainer(
+            try TestContainer.make(
                 folder.url.appending(path: "flawed.daybook"), model: [Flawed.self])
         }
         let text = "\(error as Any)"
@@ -292,7 +293,7 @@ import Testing
 
     @Test func `an element that there is not stops the program`() async {
         await #expect(processExitsWith: .failure) {
-            let container = try PersistentContainer(inMemory: [Tenant.self])
+            let container = try TestContainer.make(inMemory: [Tenant.self])
             let context = container.newBackgroundContext()
             context.performAndWait {
                 Tenant(context: context).setValue(["steet": "x"], forKey: "work")

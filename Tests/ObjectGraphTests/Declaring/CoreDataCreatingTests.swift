@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectGraph
 import DaybookObjectModel
@@ -235,7 +236,7 @@ private final class AtlasFile: Sendable {
                     AttributeDescription(name: "depth", type: number, defaultValue: .int(0))
                 ]),
         ])
-        return try PersistentContainer(
+        return try TestContainer.make(
             folder.url.appendingPathComponent("atlas.daybook"), managedObjectModel: model,
             classes: classes)
     }

@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookObjectModel
 import DaybookSnapshotStore
 import DaybookTestSupport
@@ -47,7 +48,7 @@ import Testing
             EntityDescription(
                 name: "Note", attributes: [AttributeDescription(name: "text", type: .string)])
         ])
-        let container = try PersistentContainer(
+        let container = try TestContainer.make(
             folder.url.appendingPathComponent("notes.daybook"), managedObjectModel: model)
         let context = container.newBackgroundContext()
         context.performAndWait {
@@ -67,7 +68,7 @@ import Testing
             EntityDescription(
                 name: "Sum", attributes: [AttributeDescription(name: "amount", type: .int64)]),
         ])
-        let container = try PersistentContainer(
+        let container = try TestContainer.make(
             folder.url.appendingPathComponent("notes.daybook"), managedObjectModel: model)
         let context = container.newBackgroundContext()
         context.performAndWait {

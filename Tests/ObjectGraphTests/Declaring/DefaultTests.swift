@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookObjectGraph
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -49,9 +50,9 @@ final class Parcel: ManagedObject {
     {
         let folder = try TemporaryDirectory()
         let url = folder.url.appendingPathComponent("parcels.daybook")
-        _ = try PersistentContainer(url, model: [Parcel.self])
+        _ = try TestContainer.make(url, model: [Parcel.self])
 
-        let again = try PersistentContainer(url, model: [Parcel.self])
+        let again = try TestContainer.make(url, model: [Parcel.self])
 
         let context = again.newBackgroundContext()
         try context.performAndWait {
@@ -90,9 +91,9 @@ final class Parcel: ManagedObject {
                     ])
             ])
         }
-        _ = try PersistentContainer(url, managedObjectModel: model(.int(1)))
+        _ = try TestContainer.make(url, managedObjectModel: model(.int(1)))
 
-        let container = try PersistentContainer(url, managedObjectModel: model(.int(2)))
+        let container = try TestContainer.make(url, managedObjectModel: model(.int(2)))
 
         let context = container.newBackgroundContext()
         try context.performAndWait {
@@ -217,7 +218,7 @@ final class Parcel: ManagedObject {
                     AttributeDescription(name: "serial", type: .string, isOptional: false),
                 ])
         ])
-        let container = try PersistentContainer(
+        let container = try TestContainer.make(
             folder.url.appendingPathComponent("lamps.daybook"), managedObjectModel: model,
             classes: [Lamp.self])
         let context = container.newBackgroundContext()

@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -43,7 +44,7 @@ final class Keeper: ManagedObject {
 
 @Suite struct ModelTests {
     private func makeContainer(_ folder: TemporaryDirectory) throws -> PersistentContainer {
-        try PersistentContainer(
+        try TestContainer.make(
             folder.url.appendingPathComponent("vehicles.daybook"),
             model: [Vehicle.self, Car.self, Lorry.self, Keeper.self])
     }
@@ -175,7 +176,7 @@ final class Keeper: ManagedObject {
         _ = try makeContainer(folder)
 
         let error = #expect(throws: StoreError.self) {
-            try PersistentContainer(
+            try TestContainer.make(
                 url, model: [Department.self, Desk.self, Employee.self, Project.self, Task.self])
         }
 
@@ -197,7 +198,7 @@ final class Keeper: ManagedObject {
             model.entities[index].attributes.removeAll(where: \.isTransient)
         }
 
-        let generic = try PersistentContainer(store.url, managedObjectModel: model)
+        let generic = try TestContainer.make(store.url, managedObjectModel: model)
 
         let context = generic.newBackgroundContext()
         try context.performAndWait { () throws in
@@ -221,7 +222,7 @@ final class Keeper: ManagedObject {
                         isToMany: true)
                 ])
         ])
-        let container = try PersistentContainer(
+        let container = try TestContainer.make(
             folder.url.appendingPathComponent("cities.daybook"), managedObjectModel: model)
         let context = container.newBackgroundContext()
         try context.performAndWait { () throws in
@@ -253,7 +254,7 @@ final class Keeper: ManagedObject {
     @Test func `inserting an abstract entity stops the program`() async {
         await #expect(processExitsWith: .failure) {
             let folder = try TemporaryDirectory()
-            let container = try PersistentContainer(
+            let container = try TestContainer.make(
                 folder.url.appendingPathComponent("vehicles.daybook"),
                 model: [Vehicle.self, Car.self, Lorry.self, Keeper.self])
             let context = container.newBackgroundContext()

@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookObjectGraph
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -45,7 +46,7 @@ private enum New {
     ) throws {
         let folder = try TemporaryDirectory()
         let url = folder.url.appendingPathComponent("diary.daybook")
-        let old = try PersistentContainer(url, model: [Old.Page.self]).newBackgroundContext()
+        let old = try TestContainer.make(url, model: [Old.Page.self]).newBackgroundContext()
         try old.performAndWait {
             let page = Old.Page(context: old)
             page.mood = .sad
@@ -53,7 +54,7 @@ private enum New {
             page.last = .sad
             try old.save()
         }
-        let context = try PersistentContainer(url, model: [New.Page.self]).newBackgroundContext()
+        let context = try TestContainer.make(url, model: [New.Page.self]).newBackgroundContext()
         try context.performAndWait {
             try body(context, try #require(try context.fetch(FetchRequest<New.Page>()).first))
         }
@@ -169,13 +170,13 @@ extension UnknownValueTests {
     @Test func `an element that cannot be read stays when another one is set`() throws {
         let folder = try TemporaryDirectory()
         let url = folder.url.appendingPathComponent("homes.daybook")
-        let richer = try PersistentContainer(url, model: [Richer.Tenant.self])
+        let richer = try TestContainer.make(url, model: [Richer.Tenant.self])
             .newBackgroundContext()
         try richer.performAndWait {
             Richer.Tenant(context: richer).home = Richer.Home(kind: .villa, next: .villa)
             try richer.save()
         }
-        let context = try PersistentContainer(url, model: [Poorer.Tenant.self])
+        let context = try TestContainer.make(url, model: [Poorer.Tenant.self])
             .newBackgroundContext()
         try context.performAndWait {
             context.inaccessibleFaultHandler = { _, _ in }

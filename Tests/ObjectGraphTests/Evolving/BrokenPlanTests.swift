@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookObjectGraph
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -8,7 +9,7 @@ import Testing
     private func problems(_ plan: any SchemaMigrationPlan.Type) throws -> [String] {
         let file = try LibraryFile()
         let error = try #require(throws: ModelError.self) {
-            try PersistentContainer(file.url, migrationPlan: plan)
+            try TestContainer.make(file.url, migrationPlan: plan)
         }
         #expect(!FileManager.default.fileExists(atPath: file.path))
         return error.problems
@@ -127,7 +128,7 @@ import Testing
         options.migrationPlan = ShortPlan.self
 
         let error = try #require(throws: StoreError.self) {
-            try PersistentContainer(file.url, model: LibraryV3.models, options: options)
+            try TestContainer.make(file.url, model: LibraryV3.models, options: options)
         }
 
         #expect(error.code == .model)

@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectGraph
 import DaybookObjectModel
@@ -77,7 +78,7 @@ import Testing
         let folder = try TemporaryDirectory()
         let url = folder.url.appendingPathComponent("photos.daybook")
         do {
-            let first = try PersistentContainer(url, model: Before.models)
+            let first = try TestContainer.make(url, model: Before.models)
             let context = first.newBackgroundContext()
             try context.performAndWait { () throws in
                 Before.Photo(context: context).seed = 7
@@ -85,7 +86,7 @@ import Testing
             }
         }
 
-        let container = try PersistentContainer(url, migrationPlan: Plan.self)
+        let container = try TestContainer.make(url, migrationPlan: Plan.self)
 
         let reading = container.newBackgroundContext()
         let images = try reading.performAndWait {
@@ -230,7 +231,7 @@ import Testing
                         return $0.count
                     }
                     if run < 3, let url = url.withLock({ $0 }) {
-                        let other = try PersistentContainer(url, model: LibraryV1.models)
+                        let other = try TestContainer.make(url, model: LibraryV1.models)
                         let context = other.newBackgroundContext()
                         try context.performAndWait { () throws in
                             LibraryV1.Person(context: context).name = "New \(run)"
@@ -277,7 +278,7 @@ import Testing
                         return $0
                     }
                     if let url = url.withLock({ $0 }) {
-                        let other = try PersistentContainer(url, model: LibraryV1.models)
+                        let other = try TestContainer.make(url, model: LibraryV1.models)
                         let context = other.newBackgroundContext()
                         try context.performAndWait { () throws in
                             LibraryV1.Person(context: context).name = "New \(run)"

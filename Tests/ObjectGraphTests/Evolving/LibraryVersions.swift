@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectGraph
 import DaybookObjectModel
@@ -161,13 +162,13 @@ final class LibraryFile {
     func program<Result>(
         _ schema: any VersionedSchema.Type, _ body: (ManagedObjectContext) throws -> Result
     ) throws -> Result {
-        try program({ try PersistentContainer($0, model: schema.models) }, body)
+        try program({ try TestContainer.make($0, model: schema.models) }, body)
     }
 
     func program<Result>(
         _ plan: any SchemaMigrationPlan.Type, _ body: (ManagedObjectContext) throws -> Result
     ) throws -> Result {
-        try program({ try PersistentContainer($0, migrationPlan: plan) }, body)
+        try program({ try TestContainer.make($0, migrationPlan: plan) }, body)
     }
 
     /// The first program's library: 3 persons, 4 books.
@@ -191,7 +192,7 @@ final class LibraryFile {
 
     /// Reads the closed file.
     func store<Result>(_ body: (Store) throws -> Result) throws -> Result {
-        let store = try Store.open(at: path, options: StoreOptions(isReadOnly: true))
+        let store = try TestStore.open(at: path, options: StoreOptions(isReadOnly: true))
         let result = try body(store)
         try store.close()
         return result

@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectGraph
 import DaybookObjectModel
@@ -85,7 +86,7 @@ import Testing
                 #expect(person.property(named: key) != nil)
             }
         }
-        let container = try PersistentContainer(file.url, migrationPlan: LibraryPlan.self)
+        let container = try TestContainer.make(file.url, migrationPlan: LibraryPlan.self)
         let past = try container.context(at: .sequence(SequenceNumber(2)))
         try past.performAndWait { () throws in
             #expect(try past.count(FetchRequest<LibraryV4.Book>()) == 4)
@@ -100,7 +101,7 @@ import Testing
     {
         let file = try LibraryFile()
         try file.fill()
-        let older = try PersistentContainer(file.url, model: LibraryV1.models)
+        let older = try TestContainer.make(file.url, model: LibraryV1.models)
         let context = older.newBackgroundContext()
         try file.program(ShortPlan.self) { _ in }
 
@@ -145,7 +146,7 @@ import Testing
             Before.Note(context: context).text = "four"
             try context.save()
         }
-        let older = try PersistentContainer(file.url, model: Before.models)
+        let older = try TestContainer.make(file.url, model: Before.models)
         let context = older.newBackgroundContext()
         try file.program(Plan.self) { context throws in
             #expect(try context.fetch(FetchRequest<After.Note>()).map(\.length) == [4])
@@ -168,7 +169,7 @@ import Testing
         try file.fill()
         var description = PersistentStoreDescription(url: file.url)
         description.migrationPlan = LibraryPlan.self
-        let container = try PersistentContainer(
+        let container = try TestContainer.make(
             model: LibraryV4.models, descriptions: [description])
 
         container.loadPersistentStores { _, error in #expect(error == nil) }
@@ -187,7 +188,7 @@ import Testing
         options.isReadOnly = true
 
         let error = try #require(throws: StoreError.self) {
-            try PersistentContainer(
+            try TestContainer.make(
                 file.url, migrationPlan: LibraryPlan.self, options: options)
         }
 

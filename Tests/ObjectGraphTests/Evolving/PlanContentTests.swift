@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectGraph
 import DaybookObjectModel
@@ -84,7 +85,7 @@ private enum AlbumPlan: SchemaMigrationPlan {
     private static let image = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 97) })
 
     private func makeAlbums(at url: URL) throws {
-        let container = try PersistentContainer(url, model: AlbumV1.models)
+        let container = try TestContainer.make(url, model: AlbumV1.models)
         let context = container.newBackgroundContext()
         try context.performAndWait { () throws in
             for (title, stars) in [("Été", [3, 4]), ("Winter", [])] {
@@ -114,7 +115,7 @@ private enum AlbumPlan: SchemaMigrationPlan {
         let url = folder.url.appending(path: "albums.daybook")
         try makeAlbums(at: url)
 
-        let container = try PersistentContainer(url, migrationPlan: AlbumPlan.self)
+        let container = try TestContainer.make(url, migrationPlan: AlbumPlan.self)
         let context = container.newBackgroundContext()
         try context.performAndWait { () throws in
             let albums = try context.fetch(FetchRequest<AlbumV3.Album>())
@@ -137,7 +138,7 @@ private enum AlbumPlan: SchemaMigrationPlan {
 
     /// What was derived and kept before each stage, and what undoing the last one leaves.
     private func expectHistory(at url: URL) throws {
-        let store = try Store.open(at: url.path)
+        let store = try TestStore.open(at: url.path)
         let head = try store.head()
         #expect(head == SequenceNumber(4))
         let album = try #require(store.schema.entity(named: "Album"))
@@ -154,7 +155,7 @@ private enum AlbumPlan: SchemaMigrationPlan {
         try store.commit(try store.undoRequest(of: head))
         try store.close()
 
-        let container = try PersistentContainer(url, model: AlbumV2.models)
+        let container = try TestContainer.make(url, model: AlbumV2.models)
         let context = container.newBackgroundContext()
         try context.performAndWait { () throws in
             let albums = try context.fetch(FetchRequest<AlbumV2.Album>())

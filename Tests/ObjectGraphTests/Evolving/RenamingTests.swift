@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectGraph
 import DaybookObjectModel
@@ -71,7 +72,7 @@ private final class SharedFile {
     func program<Result>(
         with classes: [ManagedObject.Type], _ body: (ManagedObjectContext) throws -> Result
     ) throws -> Result {
-        let container = try PersistentContainer(url, model: classes)
+        let container = try TestContainer.make(url, model: classes)
         let context = container.newBackgroundContext()
         let result = try context.performAndWait { try body(context) }
         let coordinator = container.persistentStoreCoordinator
@@ -81,7 +82,7 @@ private final class SharedFile {
 
     /// Opens the file and leaves it open.
     func open(_ classes: [ManagedObject.Type]) throws -> PersistentContainer {
-        try PersistentContainer(url, model: classes)
+        try TestContainer.make(url, model: classes)
     }
 
     /// The first program's library.
@@ -290,7 +291,7 @@ private final class SharedFile {
                     ])
             ])
         }
-        let old = try PersistentContainer(url, managedObjectModel: model(indexed: false))
+        let old = try TestContainer.make(url, managedObjectModel: model(indexed: false))
         let entity = try #require(
             old.persistentStoreCoordinator.managedObjectModel.entitiesByName["A"])
         let head = try old.performAndSave { context in
@@ -305,12 +306,12 @@ private final class SharedFile {
         options.migrationProgress = cancelled
 
         let refusal = #expect(throws: StoreError.self) {
-            try PersistentContainer(
+            try TestContainer.make(
                 url, managedObjectModel: model(indexed: true), options: options)
         }
         let progress = Progress(totalUnitCount: 0)
         options.migrationProgress = progress
-        let new = try PersistentContainer(
+        let new = try TestContainer.make(
             url, managedObjectModel: model(indexed: true), options: options)
 
         #expect(refusal?.code == .cancelled)

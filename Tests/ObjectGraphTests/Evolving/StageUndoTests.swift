@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectGraph
 import DaybookObjectModel
@@ -25,7 +26,7 @@ import Testing
     }
 
     private func undo(_ sequence: UInt64, _ file: LibraryFile) throws {
-        let store = try Store.open(at: file.path)
+        let store = try TestStore.open(at: file.path)
         try store.commit(try store.undoRequest(of: SequenceNumber(sequence)))
         try store.close()
     }
@@ -69,7 +70,7 @@ import Testing
     @Test func `a program of the version that was taken back can no longer save`() throws {
         let file = try LibraryFile()
         try file.fill()
-        let newer = try PersistentContainer(file.url, migrationPlan: ShortPlan.self)
+        let newer = try TestContainer.make(file.url, migrationPlan: ShortPlan.self)
         let context = newer.newBackgroundContext()
         try undo(3, file)
 

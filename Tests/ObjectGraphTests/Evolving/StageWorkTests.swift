@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectGraph
 import DaybookObjectModel
@@ -14,7 +15,7 @@ import Testing
     /// A store of the first version with three items.
     init() throws {
         folder = try TemporaryDirectory()
-        let container = try PersistentContainer(url, model: ItemsV1.models)
+        let container = try TestContainer.make(url, model: ItemsV1.models)
         let context = container.newBackgroundContext()
         try context.performAndWait {
             for name in ["a", "b", "a"] { ItemsV1.Item(context: context).name = name }
@@ -30,7 +31,7 @@ import Testing
         var options = PersistentStoreOptions()
         options.indexes = indexes
         options.migrationProgress = progress
-        return try PersistentContainer(url, migrationPlan: plan, options: options)
+        return try TestContainer.make(url, migrationPlan: plan, options: options)
     }
 
     private func sizes(_ container: PersistentContainer) throws -> [Int] {
@@ -92,7 +93,7 @@ import Testing
         }
 
         #expect(refusal?.code == .cancelled)
-        let older = try PersistentContainer(url, model: ItemsV1.models)
+        let older = try TestContainer.make(url, model: ItemsV1.models)
         let context = older.newBackgroundContext()
         try context.performAndWait {
             ItemsV1.Item(context: context).name = "c"
@@ -107,7 +108,7 @@ import Testing
         let progress = Progress(totalUnitCount: 0)
         description.indexes = .deferred
         description.migrationProgress = progress
-        let container = try PersistentContainer(
+        let container = try TestContainer.make(
             model: ItemsV2.models, descriptions: [description])
 
         container.loadPersistentStores { _, error in #expect(error == nil) }
@@ -124,7 +125,7 @@ import Testing
 
         var options = PersistentStoreOptions()
         options.durability = .relaxed
-        let container = try PersistentContainer(
+        let container = try TestContainer.make(
             url, migrationPlan: CustomItems.self, options: options)
 
         let store = container.persistentStoreCoordinator.persistentStores[0]

@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectModel
 import DaybookTestSupport
@@ -46,7 +47,7 @@ final class FollowedStore: Sendable {
 
     init(options: PersistentStoreOptions = PersistentStoreOptions()) throws {
         folder = try TemporaryDirectory()
-        container = try PersistentContainer(
+        container = try TestContainer.make(
             folder.url.appendingPathComponent("accounts.daybook"), model: Self.model,
             options: options)
         store = try #require(container.persistentStoreCoordinator.persistentStores.first)
@@ -58,7 +59,7 @@ final class FollowedStore: Sendable {
     func another(
         options: PersistentStoreOptions = PersistentStoreOptions()
     ) throws -> PersistentContainer {
-        try PersistentContainer(url, model: Self.model, options: options)
+        try TestContainer.make(url, model: Self.model, options: options)
     }
 
     /// Changes something in a new context and saves it.

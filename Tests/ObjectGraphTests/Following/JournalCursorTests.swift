@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -105,7 +106,7 @@ private final class Meddler: ManagedObject {
 
     @Test func `a hook that saves is refused while a cursor is moved, and nothing is saved`() throws
     {
-        let container = try PersistentContainer(inMemory: [Meddler.self])
+        let container = try TestContainer.make(inMemory: [Meddler.self])
         let store = try #require(container.persistentStoreCoordinator.persistentStores.first)
         let cursor = try store.cursor(named: "c")
         let context = container.newBackgroundContext()
@@ -287,7 +288,7 @@ private final class Meddler: ManagedObject {
         try store.cursor(named: "c").move(to: last)
         // A copy of before, that has the cursor of after.
         let coordinator = try followed.another().persistentStoreCoordinator
-        let other = try PersistentContainer(copy, model: FollowedStore.model)
+        let other = try TestContainer.make(copy, model: FollowedStore.model)
         let restored = try #require(other.persistentStoreCoordinator.persistentStores.first)
         let (name, place) = (
             "c", try #require(coordinator.persistentStores.first).store.place(after: last)

@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -283,7 +284,7 @@ import Testing
     }
 
     @Test func `a store in memory is followed`() async throws {
-        let container = try PersistentContainer(inMemory: FollowedStore.model)
+        let container = try TestContainer.make(inMemory: FollowedStore.model)
         let store = try #require(container.persistentStoreCoordinator.persistentStores.first)
         var entries = try store.changes(since: .head).makeAsyncIterator()
         let context = container.newBackgroundContext()
@@ -299,7 +300,7 @@ import Testing
         var entries = try store.changes(since: .head).makeAsyncIterator()
         var deposits = try store.changes(since: .head, where: .all.of(Deposit.self))
             .makeAsyncIterator()
-        let newer = try PersistentContainer(
+        let newer = try TestContainer.make(
             followed.url, model: FollowedStore.model + [Receipt.self])
         let context = newer.newBackgroundContext()
         try await context.perform {

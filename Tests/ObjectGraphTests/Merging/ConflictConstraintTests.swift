@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -26,7 +27,7 @@ private final class Theatre {
 
     init() throws {
         folder = try TemporaryDirectory()
-        container = try PersistentContainer(
+        container = try TestContainer.make(
             folder.url.appendingPathComponent("theatre.daybook"),
             model: [Seat.self, BoxSeat.self])
         context = container.newBackgroundContext()
@@ -162,7 +163,7 @@ private final class Theatre {
         var options = PersistentStoreOptions()
         options.migration = .never
         let error = #expect(throws: StoreError.self) {
-            try PersistentContainer(url, managedObjectModel: model, options: options)
+            try TestContainer.make(url, managedObjectModel: model, options: options)
         }
 
         #expect(error?.code == .modelMismatch)

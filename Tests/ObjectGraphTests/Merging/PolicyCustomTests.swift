@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -91,7 +92,7 @@ private final class Atlas {
 
     init(_ policy: any CustomMergePolicy, _ granularity: ConflictGranularity = .property) throws {
         folder = try TemporaryDirectory()
-        let container = try PersistentContainer(
+        let container = try TestContainer.make(
             folder.url.appendingPathComponent("atlas.daybook"), model: [Country.self, Town.self])
         let first = container.newBackgroundContext()
         let second = container.newBackgroundContext()

@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -26,7 +27,7 @@ private final class Blog {
 
     init() throws {
         folder = try TemporaryDirectory()
-        container = try PersistentContainer(
+        container = try TestContainer.make(
             folder.url.appendingPathComponent("blog.daybook"), model: [User.self, Post.self])
         let context = container.newBackgroundContext()
         user = try context.performAndWait { () throws in

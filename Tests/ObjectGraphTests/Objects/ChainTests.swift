@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookObjectModel
 import DaybookTestSupport
 import Foundation
@@ -19,7 +20,7 @@ private struct Train: Sendable {
 
     init(of count: Int) throws {
         folder = try TemporaryDirectory()
-        container = try PersistentContainer(
+        container = try TestContainer.make(
             folder.url.appendingPathComponent("train.daybook"), model: [Carriage.self])
         let context = container.newBackgroundContext()
         try context.performAndWait {

@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectGraph
 import DaybookObjectModel
@@ -53,7 +54,7 @@ import Testing
         throws
     {
         let folder = try TemporaryDirectory()
-        let container = try PersistentContainer(
+        let container = try TestContainer.make(
             folder.url.appendingPathComponent("choir.daybook"), model: [Choir.self, Singer.self])
         let context = container.newBackgroundContext()
         try context.performAndWait { () throws in
@@ -83,7 +84,7 @@ import Testing
     @Test func `F22 a codable value changed in place or set to an equal one is not an edit`() throws
     {
         let folder = try TemporaryDirectory()
-        let container = try PersistentContainer(
+        let container = try TestContainer.make(
             folder.url.appendingPathComponent("notes.daybook"), model: [Notebook.self])
         let context = container.newBackgroundContext()
         try context.performAndWait { () throws in

@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookObjectModel
 import DaybookSnapshotStore
 import DaybookTestSupport
@@ -331,7 +332,7 @@ import Testing
             #expect(duplicate?.number == 133_021)
         }
         let mismatch = #expect(throws: StoreError.self) {
-            try PersistentContainer(staff.url, model: diaries)
+            try TestContainer.make(staff.url, model: diaries)
         }
         #expect(mismatch?.number == 134_100)
     }

@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -279,7 +280,7 @@ import Testing
             try context.save()
             ada.lastName = "Lovelace"
             let married = try #require(try context.save(author: "ada"))
-            let again = try PersistentContainer(store.url, model: staff)
+            let again = try TestContainer.make(store.url, model: staff)
             let saved = again.persistentStoreCoordinator.persistentStores[0]
 
             let error = #expect(throws: StoreError.self) { try saved.undo(SequenceNumber(2)) }

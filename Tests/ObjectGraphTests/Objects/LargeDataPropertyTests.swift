@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookLMDB
 import DaybookObjectGraph
@@ -262,7 +263,7 @@ private final class Photo: ManagedObject {
     }
 
     @Test func `a store in memory keeps large data, too`() throws {
-        let container = try PersistentContainer(inMemory: [Photo.self])
+        let container = try TestContainer.make(inMemory: [Photo.self])
         let image = Self.noise(300_000)
         let context = container.newBackgroundContext()
         try context.performAndWait { () throws in

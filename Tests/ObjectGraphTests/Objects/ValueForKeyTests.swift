@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookObjectGraph
 import DaybookObjectModel
 import DaybookTestSupport
@@ -83,7 +84,7 @@ import Testing
                 name: "Thing",
                 attributes: types.map { AttributeDescription(name: $0, type: $1) })
         ])
-        let container = try PersistentContainer(
+        let container = try TestContainer.make(
             folder.url.appendingPathComponent("things.daybook"), managedObjectModel: model)
         let context = container.newBackgroundContext()
         context.performAndWait {

@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -92,7 +93,7 @@ import Testing
 
     @Test func `with several stores a tag is of the first, the others are as of then`() throws {
         let folder = try TemporaryDirectory()
-        let container = try PersistentContainer(
+        let container = try TestContainer.make(
             model: staff, configurations: ["all": staff],
             descriptions: ["first", "second"].map {
                 PersistentStoreDescription(url: folder.url.appendingPathComponent($0))
@@ -127,7 +128,7 @@ import Testing
     }
 
     @Test func `a container without a store has no moments`() throws {
-        let empty = try PersistentContainer(model: staff, descriptions: [])
+        let empty = try TestContainer.make(model: staff, descriptions: [])
 
         for attempt in [
             { _ = try empty.context(at: .head) }, { _ = try empty.speculativeContext(at: .head) },

@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -34,7 +35,7 @@ import Testing
 
         init(seed: UInt64, entries: Int) throws {
             temporary = try TemporaryStore()
-            container = try PersistentContainer(
+            container = try TestContainer.make(
                 URL(fileURLWithPath: temporary.path), managedObjectModel: .sample)
             reference.append([:])
             random = SeededGenerator(seed: seed)

@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -22,7 +23,7 @@ import Testing
     private static func container(
         _ folder: TemporaryDirectory, _ name: String
     ) throws -> PersistentContainer {
-        try PersistentContainer(
+        try TestContainer.make(
             folder.url.appendingPathComponent(name), model: [Team.self, Worker.self, Chore.self])
     }
 

@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookLMDB
 import DaybookObjectModel
@@ -47,7 +48,7 @@ import Testing
         try store.store.copy(to: compact)
 
         for path in [backup.path, compact] {
-            let container = try PersistentContainer(
+            let container = try TestContainer.make(
                 URL(fileURLWithPath: path), model: FollowedStore.model)
             let copy = try FoldedAccounts.projection(in: container)
             #expect(try copy.contents().state == state)
@@ -74,7 +75,7 @@ import Testing
             entries.append($0)
             return .proceed
         }
-        let loaded = try Store.create(at: path, loading: try #require(entries.first))
+        let loaded = try TestStore.create(at: path, loading: try #require(entries.first))
 
         for entry in entries.dropFirst() { try loaded.append(exported: entry) }
 

@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectGraph
 import DaybookObjectModel
@@ -32,7 +33,7 @@ final class PayGroup: ManagedObject {
     /// Three people, of whom one has a bonus.
     init() throws {
         folder = try TemporaryDirectory()
-        container = try PersistentContainer(
+        container = try TestContainer.make(
             folder.url.appendingPathComponent("s.daybook"), model: [Payee.self, PayGroup.self])
         let context = container.viewContext
         try context.performAndWait { () throws in

@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectGraph
 import DaybookObjectModel
@@ -211,7 +212,7 @@ import Testing
     @Test func `S42 two stacks on a store differ until the objects are refreshed`() throws {
         let store = try CompanyStore()
         let id = try store.addEmployee("Ada", "Byron")
-        let other = try PersistentContainer(store.url, model: Company.entities)
+        let other = try TestContainer.make(store.url, model: Company.entities)
         let otherContext = other.newBackgroundContext()
         try store.inContext { (context) throws in
             let ada = try context.employee(id)
@@ -240,7 +241,7 @@ import Testing
         let held = try context.performAndWait { () throws in Held(try context.employee(id)) }
 
         await #expect(processExitsWith: .success) { [path = store.url.path as String] in
-            let container = try PersistentContainer(
+            let container = try TestContainer.make(
                 URL(fileURLWithPath: path), model: Company.entities)
             let context = container.newBackgroundContext()
             try context.performAndWait { () throws in

@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectGraph
 import DaybookObjectModel
@@ -13,7 +14,7 @@ import Testing
     /// A store of three teams with two people each.
     init() throws {
         folder = try TemporaryDirectory()
-        let container = try PersistentContainer(url, managedObjectModel: Self.model(indexed: false))
+        let container = try TestContainer.make(url, managedObjectModel: Self.model(indexed: false))
         try Self.change(container) { context, entities in
             for name in ["Éa", "Eb", "c"] {
                 let team = ManagedObject(
@@ -76,7 +77,7 @@ import Testing
     private func deferring() throws -> PersistentContainer {
         var options = PersistentStoreOptions()
         options.indexes = .deferred
-        return try PersistentContainer(
+        return try TestContainer.make(
             url, managedObjectModel: Self.model(indexed: true), options: options)
     }
 
@@ -144,7 +145,7 @@ import Testing
     }
 
     @Test func `a context in the past tells what it asks beside the index`() throws {
-        let container = try PersistentContainer(
+        let container = try TestContainer.make(
             url, managedObjectModel: Self.model(indexed: true))
         let moment = try container.persistentStoreCoordinator.persistentStores[0].head()
         // One more is renamed to and fro, so that there are versions enough.
@@ -195,7 +196,7 @@ import Testing
     func `a context with pending changes says that it reads everything for related objects`(
         condition: String
     ) throws {
-        let container = try PersistentContainer(
+        let container = try TestContainer.make(
             url, managedObjectModel: Self.model(indexed: true))
         let context = container.newBackgroundContext()
         let everything =
@@ -224,7 +225,7 @@ import Testing
     }
 
     @Test func `what is pending in a context counts beside what the text index finds`() throws {
-        let container = try PersistentContainer(
+        let container = try TestContainer.make(
             url, managedObjectModel: Self.model(indexed: true))
         let entities = container.persistentStoreCoordinator.managedObjectModel.entitiesByName
         let context = container.newBackgroundContext()

@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -185,7 +186,7 @@ extension StaffStore {
 
     @Test func `S58 an object that becomes a fault is told so`() throws {
         let folder = try TemporaryDirectory()
-        let container = try PersistentContainer(
+        let container = try TestContainer.make(
             folder.url.appendingPathComponent("told.daybook"), model: [ToldOfFaulting.self])
         let context = container.newBackgroundContext()
         try context.performAndWait { () throws in

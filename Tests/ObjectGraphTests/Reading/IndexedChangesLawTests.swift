@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -27,12 +28,12 @@ import Testing
     private static let classes = [Account.self, Savings.self, Owner.self]
 
     private static func container(at url: URL, isIndexed: Bool) throws -> PersistentContainer {
-        var model = try PersistentContainer(inMemory: classes).persistentStoreCoordinator
+        var model = try TestContainer.make(inMemory: classes).persistentStoreCoordinator
             .managedObjectModel
         for index in model.entities.indices where model.entities[index].name == "Account" {
             model.entities[index].indexesChanges = isIndexed
         }
-        return try PersistentContainer(url, managedObjectModel: model, classes: classes)
+        return try TestContainer.make(url, managedObjectModel: model, classes: classes)
     }
 
     /// Something that is done to both stores; numbers choose among what there is.

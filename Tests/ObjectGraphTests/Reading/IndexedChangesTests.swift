@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectModel
 import DaybookTestSupport
@@ -22,7 +23,7 @@ import Testing
     private let container: PersistentContainer
 
     init() throws {
-        container = try PersistentContainer(inMemory: [Account.self, Savings.self])
+        container = try TestContainer.make(inMemory: [Account.self, Savings.self])
     }
 
     private func inContext<Result>(

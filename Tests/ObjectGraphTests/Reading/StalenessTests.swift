@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -15,7 +16,7 @@ private struct TwoStacks {
 
     init() throws {
         store = try StaffStore()
-        other = try PersistentContainer(store.url, model: staff)
+        other = try TestContainer.make(store.url, model: staff)
     }
 
     func renameElsewhere(_ id: ManagedObjectID, _ name: String) throws {

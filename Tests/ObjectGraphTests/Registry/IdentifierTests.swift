@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -304,7 +305,7 @@ import Testing
 
     @Test func `S112 a context at a moment sees every store as it was then`() throws {
         let folder = try TemporaryDirectory()
-        let container = try PersistentContainer(
+        let container = try TestContainer.make(
             model: staff,
             descriptions: ["first", "second"].map {
                 PersistentStoreDescription(url: folder.url.appendingPathComponent("\($0).daybook"))
@@ -336,7 +337,7 @@ import Testing
         let end = Date(timeIntervalSince1970: start + 30)
         #expect(try names(at: .date(end)) == ["Lovelace", "Byron", "King"])
         #expect(try names(at: .sequence(.zero)).isEmpty)
-        let empty = try PersistentContainer(model: staff, descriptions: [])
+        let empty = try TestContainer.make(model: staff, descriptions: [])
         expect(.noSuchStore) { try empty.context(at: .date(end)) }
     }
 }

@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -49,7 +50,7 @@ private struct Hospital {
     init() throws {
         let folder = try TemporaryDirectory()
         containers = try (0..<2).map { _ in
-            try PersistentContainer(
+            try TestContainer.make(
                 folder.url.appendingPathComponent("hospital.daybook"),
                 model: [Doctor.self, Ward.self])
         }

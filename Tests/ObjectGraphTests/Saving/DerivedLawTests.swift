@@ -158,7 +158,7 @@ private struct RandomPayroll {
         for _ in 0..<120 { _ = try history.step() }
 
         let folder = try TemporaryDirectory()
-        let copy = try Store.create(
+        let copy = try TestStore.create(
             at: folder.path("copy.daybook"), loading: history.store.entry(SequenceNumber(1)))
         try history.store.entries(from: SequenceNumber(2)) { entry in
             try copy.append(exported: entry)

@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -200,7 +201,7 @@ import Testing
             @Attribute(.derived("things.@average")) private(set) var mean: Double = 0
         }
         #expect {
-            _ = try PersistentContainer(inMemory: [Odd.self])
+            _ = try TestContainer.make(inMemory: [Odd.self])
         } throws: { error in
             "\(error)".contains("'things.@average'")
         }

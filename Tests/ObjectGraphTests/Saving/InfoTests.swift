@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -185,7 +186,7 @@ import Testing
     // MARK: - Requirements
 
     private func demanding() throws -> PersistentContainer {
-        try PersistentContainer(inMemory: staff, requires: [.author, .info("request")])
+        try TestContainer.make(inMemory: staff, requires: [.author, .info("request")])
     }
 
     @Test func `a save without what is required is refused, and nothing is lost`() throws {
@@ -277,7 +278,7 @@ import Testing
             try context.save()
             return employee.objectID
         }
-        let newer = try PersistentContainer(store.url, migrationPlan: Plan.self)
+        let newer = try TestContainer.make(store.url, migrationPlan: Plan.self)
 
         let error = #expect(throws: StoreError.self) {
             try store.container.restore(id)
@@ -306,7 +307,7 @@ import Testing
         let sequence = try hire("Byron", in: store.context())
         #expect(sequence == SequenceNumber(2))
 
-        let planned = try PersistentContainer(store.url, migrationPlan: Plan.self)
+        let planned = try TestContainer.make(store.url, migrationPlan: Plan.self)
 
         let context = planned.viewContext
         try context.performAndWait { () throws in

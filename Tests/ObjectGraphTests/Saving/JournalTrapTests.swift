@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -214,7 +215,7 @@ import Testing
         let folder = try TemporaryDirectory()
         var options = PersistentStoreOptions()
         options.durability = .relaxed
-        let container = try PersistentContainer(
+        let container = try TestContainer.make(
             folder.url.appendingPathComponent("staff.daybook"), model: staff, options: options)
         let store = try #require(container.persistentStoreCoordinator.persistentStores.first).store
         let writer = container.newBackgroundContext()

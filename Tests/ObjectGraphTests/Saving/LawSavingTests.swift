@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -40,7 +41,7 @@ import Testing
 
     init() throws {
         folder = try TemporaryDirectory()
-        container = try PersistentContainer(
+        container = try TestContainer.make(
             folder.url.appendingPathComponent("bank.daybook"), model: [Account.self, Savings.self])
     }
 
@@ -122,7 +123,7 @@ import Testing
             override class var laws: [Law] { [Law("Odd", \Odd.title, never: .changed)] }
         }
         let error = #expect(throws: ModelError.self) {
-            try PersistentContainer(inMemory: [Odd.self])
+            try TestContainer.make(inMemory: [Odd.self])
         }
         #expect(
             error?.description.contains("The law \"Odd\" of 'Odd' is about no property") == true)

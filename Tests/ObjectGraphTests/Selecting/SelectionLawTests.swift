@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectGraph
 import DaybookObjectModel
@@ -145,7 +146,7 @@ import Testing
     func `groups are what a program works out of the objects`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let folder = try TemporaryDirectory()
-        let container = try PersistentContainer(
+        let container = try TestContainer.make(
             folder.url.appendingPathComponent("s.daybook"), model: [Payee.self, PayGroup.self])
         let context = container.viewContext
         var states: [(SequenceNumber, [Row])] = []

@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectGraph
 import DaybookObjectModel
@@ -15,7 +16,7 @@ import Testing
     /// Five people; two in each of two groups, and one in none.
     init() throws {
         folder = try TemporaryDirectory()
-        container = try PersistentContainer(
+        container = try TestContainer.make(
             folder.url.appendingPathComponent("s.daybook"), model: [Payee.self, PayGroup.self])
         let context = container.viewContext
         let day = day

@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -23,7 +24,7 @@ import Testing
         try followed.container.backup(to: copy)
         try followed.open("Bea")
 
-        let container = try PersistentContainer(copy, model: FollowedStore.model)
+        let container = try TestContainer.make(copy, model: FollowedStore.model)
         let store = try #require(container.persistentStoreCoordinator.persistentStores.first)
         #expect(store.identifier == followed.store.identifier)
         #expect(try store.store.headDigest() == digest)
@@ -40,7 +41,7 @@ import Testing
 
         #expect(try Store.verify(path: copy.path).isSound)
         let head = try SequenceNumber(2)...followed.store.head()
-        let container = try PersistentContainer(copy, model: FollowedStore.model)
+        let container = try TestContainer.make(copy, model: FollowedStore.model)
         let store = try #require(container.persistentStoreCoordinator.persistentStores.first)
         #expect(head.contains(try store.head()))
     }
@@ -76,7 +77,7 @@ import Testing
     }
 
     @Test func `a container without a store or with two has none of its own`() throws {
-        let empty = try PersistentContainer(model: FollowedStore.model, descriptions: [])
+        let empty = try TestContainer.make(model: FollowedStore.model, descriptions: [])
         #expect(throws: StoreError.self) { try empty.backup(to: copy) }
         let second = followed.folder.url.appendingPathComponent("second.daybook")
         try followed.container.persistentStoreCoordinator.addPersistentStore(at: second)

@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -35,7 +36,7 @@ import Testing
         let bad = folder.url.appendingPathComponent("bad.daybook")
         try Data("This is no store.".utf8).write(to: bad)
         let late = folder.url.appendingPathComponent("late.daybook")
-        let container = try PersistentContainer(
+        let container = try TestContainer.make(
             model: staff,
             descriptions: [good, bad, late].map { PersistentStoreDescription(url: $0) })
         let answers = Answers()
@@ -62,7 +63,7 @@ import Testing
         let folder = try TemporaryDirectory()
         let description = PersistentStoreDescription(
             url: folder.url.appendingPathComponent("staff.daybook"))
-        let container = try PersistentContainer(model: staff, descriptions: [description])
+        let container = try TestContainer.make(model: staff, descriptions: [description])
         let answers = Answers()
 
         container.loadPersistentStores { answers.record($0, $1) }
@@ -78,7 +79,7 @@ import Testing
         var description = PersistentStoreDescription(url: url, configuration: "People")
         description.durability = .relaxed
         description.shouldAddStoreAsynchronously = true
-        let container = try PersistentContainer(
+        let container = try TestContainer.make(
             model: staff, configurations: Self.configurations, descriptions: [])
         container.persistentStoreDescriptions = [description]
 
@@ -99,7 +100,7 @@ import Testing
         var description = PersistentStoreDescription(
             url: folder.url.appendingPathComponent("none.daybook"))
         description.isReadOnly = true
-        let container = try PersistentContainer(model: staff, descriptions: [description])
+        let container = try TestContainer.make(model: staff, descriptions: [description])
         let answers = Answers()
 
         container.loadPersistentStores { answers.record($0, $1) }
@@ -239,7 +240,7 @@ import Testing
         let folder = try TemporaryDirectory()
         let url = folder.url.appendingPathComponent("staff.daybook")
         try PersistentStoreCoordinator(managedObjectModel: model).addPersistentStore(at: url)
-        let store = try Store.open(at: url.path)
+        let store = try TestStore.open(at: url.path)
         #expect(store.schema.model.configurations == model.configurations)
     }
 

@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookLMDB
 import DaybookObjectGraph
@@ -32,7 +33,7 @@ private final class Shed: ManagedObject {
     }
 
     @Test func `a store in memory has contexts, merging, undo and a past like any other`() throws {
-        let container = try PersistentContainer(inMemory: [Plant.self])
+        let container = try TestContainer.make(inMemory: [Plant.self])
         let context = container.newBackgroundContext()
         try context.performAndWait { () throws in
             let rose = Plant(context: context)
@@ -70,7 +71,7 @@ private final class Shed: ManagedObject {
     @Test func `no file has the name of a store in memory, so that nothing outlives the process`()
         throws
     {
-        let container = try PersistentContainer(inMemory: [Plant.self])
+        let container = try TestContainer.make(inMemory: [Plant.self])
         let store = try store(of: container)
         let path = store.store.path
 
@@ -96,14 +97,14 @@ private final class Shed: ManagedObject {
     }
 
     @Test func `each store in memory begins empty and is apart from the others`() throws {
-        let first = try PersistentContainer(inMemory: [Plant.self])
+        let first = try TestContainer.make(inMemory: [Plant.self])
         let context = first.newBackgroundContext()
         try context.performAndWait { () throws in
             _ = Plant(context: context)
             try context.save()
         }
 
-        let second = try PersistentContainer(inMemory: GraphFixture.model, classes: [Plant.self])
+        let second = try TestContainer.make(inMemory: GraphFixture.model, classes: [Plant.self])
         let other = second.newBackgroundContext()
 
         try other.performAndWait { () throws in
@@ -135,7 +136,7 @@ private final class Shed: ManagedObject {
         var memory = PersistentStoreDescription(
             url: folder.url.appendingPathComponent("plants.daybook"), configuration: "garden")
         memory.type = .inMemory
-        let container = try PersistentContainer(
+        let container = try TestContainer.make(
             model: [Plant.self, Shed.self],
             configurations: ["garden": [Plant.self], "house": [Shed.self]],
             descriptions: [
@@ -159,7 +160,7 @@ private final class Shed: ManagedObject {
     @Test func `a store in memory can be moved to a file, and goes on there`() throws {
         let folder = try TemporaryDirectory()
         let url = folder.url.appendingPathComponent("kept.daybook")
-        let container = try PersistentContainer(inMemory: [Plant.self])
+        let container = try TestContainer.make(inMemory: [Plant.self])
         let coordinator = container.persistentStoreCoordinator
         let context = container.newBackgroundContext()
         try context.performAndWait { () throws in
@@ -171,7 +172,7 @@ private final class Shed: ManagedObject {
 
         #expect(kept.type == .file)
         try grow(2, in: context)
-        let reader = try PersistentContainer(url, model: [Plant.self]).newBackgroundContext()
+        let reader = try TestContainer.make(url, model: [Plant.self]).newBackgroundContext()
         try reader.performAndWait { () throws in
             #expect(try reader.fetch(FetchRequest<Plant>()).map(\.height) == [2])
         }

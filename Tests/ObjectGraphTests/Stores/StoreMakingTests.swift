@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookObjectModel
 import DaybookSnapshotStore
 import DaybookTestSupport
@@ -18,7 +19,7 @@ import Testing
         description.isUntrusted = true
         let progress = Progress(totalUnitCount: 0)
         description.checkProgress = progress
-        let container = try PersistentContainer(model: staff, descriptions: [description])
+        let container = try TestContainer.make(model: staff, descriptions: [description])
         container.loadPersistentStores { _, error in #expect(error == nil) }
         #expect(progress.completedUnitCount == 0)
 

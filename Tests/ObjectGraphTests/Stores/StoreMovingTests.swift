@@ -212,7 +212,7 @@ import Testing
         let old = try PersistentStoreCoordinator.metadata(at: set.url("draft"))
         let new = try PersistentStoreCoordinator.metadata(at: set.url("final"))
         #expect(old.values.isEmpty && new.values == ["edition": .int(2)])
-        #expect(try Store.open(at: set.url("draft").path).head() == SequenceNumber(2))
+        #expect(try TestStore.open(at: set.url("draft").path).head() == SequenceNumber(2))
     }
 
     @Test func `F7 a context that follows a store follows it to its new location`() throws {
@@ -324,7 +324,7 @@ import Testing
         await #expect(processExitsWith: .success) {
             [path = path as String, source = source as String] in
             expect(.busy) { try Store.remove(at: path) }
-            let other = try Store.open(at: source, options: StoreOptions(isReadOnly: true))
+            let other = try TestStore.open(at: source, options: StoreOptions(isReadOnly: true))
             expect(.busy) { try Store.replace(at: path, withCopyOf: other) }
         }
 

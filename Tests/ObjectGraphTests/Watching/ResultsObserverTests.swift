@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectModel
 import DaybookTestSupport
@@ -88,7 +89,7 @@ import Testing
 
     @Test func `what another opening of the store saves is followed, as of another process`() throws
     {
-        let elsewhere = try PersistentContainer(
+        let elsewhere = try TestContainer.make(
             store.folder.url.appendingPathComponent("classes.daybook"), model: watchedClasses)
         try run { context in
             context.automaticallyMergesChangesFromParent = true

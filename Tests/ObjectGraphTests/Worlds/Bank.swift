@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -34,7 +35,7 @@ final class Bank {
 
     init(_ setUp: (Account) -> Void = { _ in }) throws {
         folder = try TemporaryDirectory()
-        container = try PersistentContainer(
+        container = try TestContainer.make(
             folder.url.appendingPathComponent("bank.daybook"), model: [Account.self, Booking.self])
         let context = container.newBackgroundContext()
         id = try context.performAndWait { () throws in

@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -17,7 +18,7 @@ struct Chronicle {
 
     init(seed: UInt64, entries: Int) throws {
         history = try RandomHistory(seed: seed, entries: entries)
-        container = try PersistentContainer(
+        container = try TestContainer.make(
             URL(fileURLWithPath: history.store.path), managedObjectModel: .sample)
     }
 

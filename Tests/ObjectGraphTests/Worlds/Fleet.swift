@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -63,7 +64,7 @@ struct FleetStore {
     }
 
     private static func container(in folder: TemporaryDirectory) throws -> PersistentContainer {
-        try PersistentContainer(
+        try TestContainer.make(
             folder.url.appendingPathComponent("fleet.daybook"),
             model: [
                 Harbour.self, Ship.self, Ferry.self, Barrel.self, Inspection.self, Logbook.self,

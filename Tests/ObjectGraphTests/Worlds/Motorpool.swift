@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookObjectModel
 import DaybookTestSupport
 import Foundation
@@ -53,7 +54,7 @@ final class ClassStore: Sendable {
 
     init(_ classes: [ManagedObject.Type]) throws {
         folder = try TemporaryDirectory()
-        container = try PersistentContainer(
+        container = try TestContainer.make(
             folder.url.appendingPathComponent("classes.daybook"), model: classes)
     }
 

@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookObjectGraph
 import DaybookObjectModel
 import DaybookTestSupport
@@ -29,7 +30,7 @@ final class Race {
 
     init() throws {
         folder = try TemporaryDirectory()
-        container = try PersistentContainer(
+        container = try TestContainer.make(
             folder.url.appendingPathComponent("race.daybook"), model: Self.classes)
     }
 

@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectModel
 import DaybookTestSupport
@@ -71,7 +72,7 @@ final class StaffStore: Sendable {
 
     private init(in folder: TemporaryDirectory) throws {
         self.folder = folder
-        container = try PersistentContainer(
+        container = try TestContainer.make(
             folder.url.appendingPathComponent("staff.daybook"), model: staff)
     }
 

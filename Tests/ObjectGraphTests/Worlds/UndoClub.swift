@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -97,7 +98,7 @@ final class ClubStore: Sendable {
 
     private init(in folder: TemporaryDirectory) throws {
         self.folder = folder
-        container = try PersistentContainer(
+        container = try TestContainer.make(
             folder.url.appendingPathComponent("club.daybook"),
             model: [
                 Club.self, Player.self, Locker.self, Lineup.self, Round.self, Noticing.self,

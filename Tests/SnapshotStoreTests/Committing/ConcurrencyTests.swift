@@ -32,7 +32,7 @@ struct ConcurrencyTests {
             }
         }
         try store.close()
-        let reopened = try Store.open(at: temporary.path)
+        let reopened = try TestStore.open(at: temporary.path)
 
         #expect(failures.withLock(\.self).isEmpty)
         let numbers = sequences.withLock(\.self).map(\.rawValue).sorted()
@@ -43,7 +43,7 @@ struct ConcurrencyTests {
 
     @Test func `two openings of one store never give out the same object number`() throws {
         let temporary = try TemporaryStore()
-        let other = try Store.open(at: temporary.path)
+        let other = try TestStore.open(at: temporary.path)
         var seen: Set<UInt64> = []
 
         for _ in 0..<6_000 {
@@ -58,7 +58,7 @@ struct ConcurrencyTests {
         let first = try temporary.store.allocateObjectNumber()
         try temporary.store.close()
 
-        let store = try Store.open(at: temporary.path)
+        let store = try TestStore.open(at: temporary.path)
 
         #expect(try store.allocateObjectNumber() == first + 1)
         try store.close()
@@ -66,7 +66,7 @@ struct ConcurrencyTests {
 
     @Test func `one opening reads what the other saves`() throws {
         let temporary = try TemporaryStore()
-        let other = try Store.open(at: temporary.path)
+        let other = try TestStore.open(at: temporary.path)
         let skill = try other.newObject("Skill")
 
         try other.commit(SaveRequest(changes: [other.insert(skill, ["title": .string("x")])]))

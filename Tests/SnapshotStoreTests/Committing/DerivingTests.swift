@@ -318,7 +318,7 @@ extension Store {
         #expect(try store.projectionDigest() == digests)
 
         let folder = try TemporaryDirectory()
-        let copy = try Store.create(
+        let copy = try TestStore.create(
             at: folder.path("copy.daybook"), loading: store.entry(SequenceNumber(1)),
             options: .counting())
         try store.entries(from: SequenceNumber(2)) { entry in
@@ -342,7 +342,7 @@ extension Store {
         try store.forge([forged])
 
         let folder = try TemporaryDirectory()
-        let copy = try Store.create(
+        let copy = try TestStore.create(
             at: folder.path("copy.daybook"), loading: store.entry(SequenceNumber(1)),
             options: .counting())
         try copy.append(exported: try store.entry(SequenceNumber(2)))

@@ -130,7 +130,7 @@ import Testing
 
         var options = StoreOptions.counting()
         options.migration = .compatible
-        let new = try Store.open(at: evolving.temporary.path, model: model, options: options)
+        let new = try TestStore.open(at: evolving.temporary.path, model: model, options: options)
         defer { new.closeQuietly() }
 
         #expect(try old.head() == SequenceNumber(3))
@@ -151,7 +151,7 @@ import Testing
         func open(_ migration: MigrationPolicy) throws -> Store {
             var options = StoreOptions.counting()
             options.migration = migration
-            return try Store.open(at: temporary.path, model: plain, options: options)
+            return try TestStore.open(at: temporary.path, model: plain, options: options)
         }
 
         let error = #expect(throws: StoreError.self) { try open(.compatible) }

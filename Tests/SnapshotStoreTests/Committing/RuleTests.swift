@@ -105,14 +105,14 @@ struct RuleTests {
         model.entities[index].attributes[0].rules.maximum = .int(10)
 
         let error = #expect(throws: StoreError.self) {
-            try Store.open(
+            try TestStore.open(
                 at: temporary.path, model: model, options: StoreOptions(migration: .never))
         }
 
         #expect(error?.code == .modelMismatch)
         #expect(error?.details == ["widen the rules of 'Team.size'"])
         model.entities[index].attributes[0].rules.maximum = .int(9)
-        try Store.open(at: temporary.path, model: model).close()
+        try TestStore.open(at: temporary.path, model: model).close()
     }
 
     private func savedTeam() throws -> ObjectID {

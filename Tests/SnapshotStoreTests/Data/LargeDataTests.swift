@@ -154,7 +154,7 @@ struct LargeDataTests {
         let image = Data.noise(300_000)
         let photo = try album.add(.data(image))
         let store = album.store
-        let copy = try Store.create(
+        let copy = try TestStore.create(
             at: album.temporary.folder.appending(path: "copy").path,
             loading: try store.entry(SequenceNumber(1)), options: .counting())
 
@@ -184,7 +184,7 @@ struct LargeDataTests {
         #expect(try album.store.chunkTable() == nil)
 
         await #expect(processExitsWith: .success) { [path = album.temporary.path as String] in
-            let store = try Store.open(at: path)
+            let store = try TestStore.open(at: path)
             let photo = ObjectID(entity: EntityNumber(rawValue: 1), number: 7)
             try store.commit(
                 SaveRequest(changes: [store.insert(photo, ["image": .data(.noise(300_000))])]))
@@ -204,7 +204,7 @@ struct LargeDataTests {
         let photo = try album.add(.data(image))
         try album.store.close()
 
-        let store = try Store.open(
+        let store = try TestStore.open(
             at: album.temporary.path, options: StoreOptions(isReadOnly: true))
 
         guard

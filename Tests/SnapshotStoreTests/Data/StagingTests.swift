@@ -93,7 +93,7 @@ struct StagingTests {
 
         try album.store.copy(to: path, compacting: true)
 
-        let copy = try Store.open(at: path)
+        let copy = try TestStore.open(at: path)
         let chunks = try #require(try copy.chunkTable())
         #expect(try copy.reading { try $0.count(chunks.table) } == kept.chunkKeys.count)
         #expect(try copy.row(of: photo, at: nil) == album.store.row(of: photo, at: nil))

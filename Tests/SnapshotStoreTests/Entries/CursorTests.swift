@@ -14,7 +14,7 @@ import Testing
         try temporary.store.setCursor("billing", to: head)
         try temporary.store.setCursor("archive", to: .zero)
 
-        let again = try Store.open(at: temporary.path)
+        let again = try TestStore.open(at: temporary.path)
         #expect(try again.position(ofCursor: "billing") == head)
         #expect(try again.position(ofCursor: "archive") == .zero)
         #expect(try again.position(ofCursor: "nobody") == nil)

@@ -175,11 +175,11 @@ import Testing
         let path = folder.path("new.daybook")
 
         let error = #expect(throws: StoreError.self) {
-            try Store.create(at: path, model: .sample, info: ["": "x"])
+            try TestStore.create(at: path, model: .sample, info: ["": "x"])
         }
 
         #expect(error?.code == .information)
-        #expect(throws: StoreError.self) { try Store.open(at: path) }
+        #expect(throws: StoreError.self) { try TestStore.open(at: path) }
     }
 
     // MARK: - Readers

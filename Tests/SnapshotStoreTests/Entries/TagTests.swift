@@ -26,7 +26,7 @@ import Testing
         let second = try store.setTag("before", at: SequenceNumber(2))
         try store.close()
 
-        let again = try Store.open(at: temporary.path)
+        let again = try TestStore.open(at: temporary.path)
         #expect(try again.tags() == [second, first])
         #expect(try again.tag(named: "v1.0") == first)
         #expect(first.sequence == head)

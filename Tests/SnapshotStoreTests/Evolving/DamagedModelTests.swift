@@ -41,7 +41,7 @@ struct DamagedModelTests {
                 try write(was ^ (1 << bit), at: offset + index)
                 defer { do { try write(was, at: offset + index) } catch { Issue.record(error) } }
                 do {
-                    let store = try Store.open(at: place.path, options: options)
+                    let store = try TestStore.open(at: place.path, options: options)
                     #expect(store.schema.version == version, "byte \(index)")
                     #expect(try store.value("x", of: a) == .int(1), "byte \(index)")
                     try store.close()

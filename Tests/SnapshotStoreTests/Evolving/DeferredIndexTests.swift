@@ -20,7 +20,7 @@ struct DeferredIndexTests {
         options.migration = .automatic
         options.indexes = indexes
         options.verification = .afterCommit
-        return try Store.open(
+        return try TestStore.open(
             at: evolving.temporary.path, model: ManagedObjectModel(entities: entities),
             options: options)
     }

@@ -101,7 +101,7 @@ struct EvolutionTrapTests {
         } catch let error as StoreError {
             #expect(error.code == .validation || error.code == .model, "\(error)")
         }
-        let again = try Store.open(at: evolving.temporary.path)
+        let again = try TestStore.open(at: evolving.temporary.path)
         try again.close()
     }
 

@@ -36,7 +36,7 @@ final class Evolving {
         options.migration = migration
         options.matching = matching
         let model = ManagedObjectModel(entities: entities)
-        openings.append(try Store.open(at: temporary.path, model: model, options: options))
+        openings.append(try TestStore.open(at: temporary.path, model: model, options: options))
         return store
     }
 

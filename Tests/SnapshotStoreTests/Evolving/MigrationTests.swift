@@ -291,7 +291,7 @@ struct MigrationTests {
             options.isReadOnly = true
             options.migration = .automatic
             let model = ManagedObjectModel(entities: wider)
-            return try Store.open(at: evolving.temporary.path, model: model, options: options)
+            return try TestStore.open(at: evolving.temporary.path, model: model, options: options)
         }
         let reading = #expect(throws: StoreError.self) { try read() }
 

@@ -22,7 +22,7 @@ struct MigrationWorkTests {
         var options = StoreOptions.counting()
         options.migration = .automatic
         options.work = work
-        return try Store.open(
+        return try TestStore.open(
             at: evolving.temporary.path, model: ManagedObjectModel(entities: entities),
             options: options)
     }

@@ -112,12 +112,12 @@ import Testing
             return
         }
         try new.commit(try new.undoRequest(of: head))
-        let back = try Store.open(at: evolving.temporary.path)
+        let back = try TestStore.open(at: evolving.temporary.path)
         try world.expect(in: back, before, isOrderKnown: true)
         try back.expectSound()
 
         try back.commit(try back.undoRequest(of: try back.head()))
-        let again = try Store.open(at: evolving.temporary.path)
+        let again = try TestStore.open(at: evolving.temporary.path)
         try world.expect(in: again, after, isOrderKnown: before.isOrdered)
         try again.expectSound()
         try back.close()

@@ -347,7 +347,7 @@ import Testing
         let folder = try TemporaryStore.makeFolder()
         defer { #expect(throws: Never.self) { try FileManager.default.removeItem(at: folder) } }
 
-        let copy = try Store.create(
+        let copy = try TestStore.create(
             at: folder.appending(path: "copy.daybook").path,
             loading: try store.entry(SequenceNumber(1)), options: .counting())
         try store.entries(from: SequenceNumber(2)) { entry in

@@ -83,7 +83,7 @@ struct ReplayLawTests {
         let folder = try TemporaryStore.makeFolder()
 
         let path = folder.appending(path: "copy.daybook").path
-        let copy = try Store.create(
+        let copy = try TestStore.create(
             at: path, loading: try history.store.entry(SequenceNumber(1)), options: .counting())
         try history.store.entries(from: SequenceNumber(2)) { entry in
             try copy.append(exported: entry)

@@ -413,7 +413,7 @@ struct CompoundIndexTests {
         var options = StoreOptions.counting()
         options.migration = .automatic
         options.indexes = building
-        let store = try Store.open(
+        let store = try TestStore.open(
             at: temporary.path, model: Self.model([["kind", .descending("number")]]),
             options: options)
         func found(_ store: Store) throws -> ([ObjectID], String) {
@@ -459,7 +459,7 @@ struct CompoundIndexTests {
         // With a model that the store had before, it would be opened as by an older program.
         var newest = Self.model([])
         newest.entities[0].userInfo = ["version": "3"]
-        let without = try Store.open(at: temporary.path, model: newest, options: options)
+        let without = try TestStore.open(at: temporary.path, model: newest, options: options)
         #expect(try without.verify().isSound)
         let records = try #require(try without.statistics().tables.first { $0.name == "index" })
             .records
@@ -479,7 +479,7 @@ struct CompoundIndexTests {
                 ]))
         var options = StoreOptions.counting()
         options.migration = .automatic
-        let newer = try Store.open(at: temporary.path, model: Self.model([]), options: options)
+        let newer = try TestStore.open(at: temporary.path, model: Self.model([]), options: options)
 
         let filter = try Filter(
             parsing: "number == 3 AND kind > 'a'", for: order, in: temporary.store.schema)

@@ -136,7 +136,7 @@ import Testing
         options.migration = .automatic
         options.indexes = .deferred
 
-        let store = try Store.open(at: temporary.path, model: indexed, options: options)
+        let store = try TestStore.open(at: temporary.path, model: indexed, options: options)
 
         #expect(try store.pendingIndexes() == ["sortName"])
         #expect(try store.found("A", "name ==[cd] 'É'").count == 2)

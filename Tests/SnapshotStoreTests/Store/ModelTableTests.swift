@@ -48,7 +48,7 @@ struct ModelTableTests {
                 try bytes.write(to: URL(fileURLWithPath: temporary.path))
                 bytes[offset + bit / 8] ^= 1 << (bit % 8)
                 do {
-                    let store = try Store.open(
+                    let store = try TestStore.open(
                         at: temporary.path, options: StoreOptions(isReadOnly: true))
                     try store.close()
                 } catch let error as StoreError {
@@ -84,7 +84,7 @@ struct ModelTableTests {
             }
         }
 
-        let refusal = #expect(throws: StoreError.self) { try Store.open(at: temporary.path) }
+        let refusal = #expect(throws: StoreError.self) { try TestStore.open(at: temporary.path) }
 
         #expect(refusal?.code == .corrupt)
         let report = try Store.verify(path: temporary.path)
@@ -101,7 +101,7 @@ struct ModelTableTests {
             try environment.write { try $0.clear(journal) }
         }
 
-        let refusal = #expect(throws: StoreError.self) { try Store.open(at: temporary.path) }
+        let refusal = #expect(throws: StoreError.self) { try TestStore.open(at: temporary.path) }
 
         #expect(refusal?.code == .corrupt)
         #expect(refusal?.message.contains("no first entry") == true)

@@ -25,7 +25,7 @@ struct NumberLimitTests {
         let temporary = try TemporaryStore()
         try temporary.store.close()
         try Self.forgeReserved(number, in: temporary.path)
-        let store = try Store.open(at: temporary.path)
+        let store = try TestStore.open(at: temporary.path)
 
         let takings: [() throws -> Void] = [
             { _ = try store.allocateObjectNumber() }, { _ = try store.allocateObjectNumbers(10) },
@@ -63,7 +63,7 @@ struct NumberLimitTests {
         let temporary = try TemporaryStore()
         try temporary.store.close()
         try Self.forgeReserved(Self.maximum + 1 - 10, in: temporary.path)
-        let store = try Store.open(at: temporary.path)
+        let store = try TestStore.open(at: temporary.path)
 
         let first = try store.allocateObjectNumbers(10)
         let refusal = #expect(throws: StoreError.self) { try store.allocateObjectNumber() }

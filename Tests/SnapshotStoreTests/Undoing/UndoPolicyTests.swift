@@ -336,7 +336,7 @@ struct UndoPolicyTests {
         try shop.rename("b", by: "Ada")
         try shop.rename("c", by: "Ada")
         try shop.store.close()
-        let store = try Store.open(at: shop.temporary.path)
+        let store = try TestStore.open(at: shop.temporary.path)
 
         try store.commit(try store.undoRequest(of: SequenceNumber(3)...SequenceNumber(4)))
 

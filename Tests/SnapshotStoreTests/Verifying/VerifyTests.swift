@@ -92,7 +92,7 @@ struct VerifyTests {
         try history.store.close()
         try Self.damage("members", in: history.temporary.path, seed: 33)
 
-        let store = try Store.open(at: history.temporary.path)
+        let store = try TestStore.open(at: history.temporary.path)
         try store.rebuild()
 
         #expect(try store.projectionDigest() == digest)

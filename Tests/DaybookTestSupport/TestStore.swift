@@ -1,0 +1,52 @@
+package import DaybookObjectModel
+package import DaybookSnapshotStore
+
+/// Makes and opens stores for tests: no test does so by itself, so that all of them can be run with stores of
+/// another kind. A test that needs no more than an empty store takes a ``TemporaryStore``, which comes here, too.
+package enum TestStore {
+    /// Makes a store.
+    ///
+    /// - Parameters:
+    ///   - path: The file, which must not exist.
+    ///   - model: Its model.
+    ///   - info: What its first entry says.
+    ///   - options: How to open it.
+    /// - Returns: The open store.
+    /// - Throws: ``StoreError``, as `Store.create`.
+    package static func create(
+        at path: String, model: ManagedObjectModel, info: [String: String] = [:],
+        options: StoreOptions = StoreOptions()
+    ) throws -> Store {
+        try Store.create(at: path, model: model, info: info, options: options)
+    }
+
+    /// Makes a store that begins with the first entry of another one.
+    ///
+    /// - Parameters:
+    ///   - path: The file, which must not exist.
+    ///   - first: The entry.
+    ///   - options: How to open it.
+    ///   - other: A store that has read the model already.
+    /// - Returns: The open store.
+    /// - Throws: ``StoreError``, as `Store.create`.
+    package static func create(
+        at path: String, loading first: Entry, options: StoreOptions = StoreOptions(),
+        readLike other: Store? = nil
+    ) throws -> Store {
+        try Store.create(at: path, loading: first, options: options, readLike: other)
+    }
+
+    /// Opens a store.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - model: The model that the caller knows; nil to take the store's.
+    ///   - options: How to open it.
+    /// - Returns: The open store.
+    /// - Throws: ``StoreError``, as `Store.open`.
+    package static func open(
+        at path: String, model: ManagedObjectModel? = nil, options: StoreOptions = StoreOptions()
+    ) throws -> Store {
+        try Store.open(at: path, model: model, options: options)
+    }
+}
