@@ -66,6 +66,7 @@ extension Projector {
     ///   - attributions: What the records are by.
     ///   - transaction: The state to read.
     ///   - part: Takes some records.
+    /// - Throws: ``JournalError`` or ``StoreError`` at an entry that cannot be trusted; what `part` throws.
     private func forEachPart(
         of attributions: [IndexedAttribution], in transaction: borrowing some Reading & ~Copyable,
         _ part: (inout PutBatch) throws -> Void
