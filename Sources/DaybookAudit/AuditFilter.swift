@@ -61,7 +61,7 @@ package struct ResolvedFilter: Sendable {
     private let filter: AuditFilter
     private let history: ModelHistory
     /// The wanted entries.
-    private var headers = HeaderSelection()
+    package private(set) var headers = HeaderSelection()
     /// The wanted changes, with the properties that have, or once had, one of the names.
     private var selection = ChangeSelection()
 

@@ -13,9 +13,11 @@ package enum TestContainer {
     /// Opens a store, or makes it, for classes.
     package static func make(
         _ url: URL, model: [ManagedObject.Type], requires: Set<AttributionRequirement> = [],
+        indexesEntries: Set<IndexedAttribution> = [],
         options: PersistentStoreOptions = PersistentStoreOptions()
     ) throws -> PersistentContainer {
-        try PersistentContainer(url, model: model, requires: requires, options: options)
+        try PersistentContainer(
+            url, model: model, requires: requires, indexesEntries: indexesEntries, options: options)
     }
 
     /// Opens a store, or makes it, for the last version of a plan.

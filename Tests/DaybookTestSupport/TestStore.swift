@@ -9,15 +9,16 @@ package enum TestStore {
     /// - Parameters:
     ///   - path: The file, which must not exist.
     ///   - model: Its model.
+    ///   - author: The author of its first entry.
     ///   - info: What its first entry says.
     ///   - options: How to open it.
     /// - Returns: The open store.
     /// - Throws: ``StoreError``, as `Store.create`.
     package static func create(
-        at path: String, model: ManagedObjectModel, info: [String: String] = [:],
-        options: StoreOptions = StoreOptions()
+        at path: String, model: ManagedObjectModel, author: String? = nil,
+        info: [String: String] = [:], options: StoreOptions = StoreOptions()
     ) throws -> Store {
-        try Store.create(at: path, model: model, info: info, options: options)
+        try Store.create(at: path, model: model, author: author, info: info, options: options)
     }
 
     /// Makes a store that begins with the first entry of another one.

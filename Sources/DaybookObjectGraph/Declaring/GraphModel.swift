@@ -18,13 +18,15 @@ final class GraphModel: Sendable {
     /// - Throws: ``ModelError`` when the declarations do not fit together.
     convenience init(
         classes: [ManagedObject.Type], configurations: [String: [String]] = [:],
-        requires: Set<AttributionRequirement> = []
+        requires: Set<AttributionRequirement> = [],
+        indexesEntries: Set<IndexedAttribution> = []
     ) throws {
         let builder = ModelBuilder(classes)
         var model = builder.model
         if !builder.problems.isEmpty { throw ModelError(builder.problems) }
         model.configurations = configurations
         model.requires = requires
+        model.indexesEntries = indexesEntries
         try self.init(model, classes: classes, defaults: .type)
     }
 

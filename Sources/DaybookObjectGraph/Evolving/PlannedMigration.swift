@@ -164,7 +164,8 @@ struct PlannedMigration {
         of schema: any VersionedSchema.Type, on store: Store
     ) throws -> PersistentStoreCoordinator {
         let coordinator = try PersistentStoreCoordinator(
-            classes: schema.models, requires: schema.requires)
+            classes: schema.models, requires: schema.requires,
+            indexesEntries: schema.indexesEntries)
         try coordinator.number(by: store.schema.version, of: url)
         // Nobody observes it.
         var options = options

@@ -24,11 +24,16 @@ public protocol VersionedSchema: SendableMetatype {
     static var models: [ManagedObject.Type] { get }
     /// What every entry must say; nothing by default. See ``ManagedObjectModel/requires``.
     static var requires: Set<AttributionRequirement> { get }
+    /// What the store finds entries by; nothing by default. See ``ManagedObjectModel/indexesEntries``.
+    static var indexesEntries: Set<IndexedAttribution> { get }
 }
 
 extension VersionedSchema {
     /// Nothing.
     public static var requires: Set<AttributionRequirement> { [] }
+
+    /// Nothing.
+    public static var indexesEntries: Set<IndexedAttribution> { [] }
 }
 
 /// The versions of a program's classes, and the stages that lead a store from one to the next.
@@ -72,7 +77,10 @@ struct PlannedVersion {
     /// - Throws: ``ModelError`` when the declarations of the classes do not fit together.
     init(_ schema: any VersionedSchema.Type) throws {
         self.schema = schema
-        model = try GraphModel(classes: schema.models, requires: schema.requires).schema.model
+        model = try GraphModel(
+            classes: schema.models, requires: schema.requires,
+            indexesEntries: schema.indexesEntries
+        ).schema.model
     }
 }
 

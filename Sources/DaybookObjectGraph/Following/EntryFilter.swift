@@ -185,7 +185,8 @@ extension GraphEntity {
 
 /// A filter ready for the entries of one store.
 struct ResolvedEntryFilter: Sendable {
-    private var headers = HeaderSelection()
+    /// The wanted entries.
+    private(set) var headers = HeaderSelection()
     private let changes: ChangeSelection
     private let kinds: Set<ObjectChangeKind>
 

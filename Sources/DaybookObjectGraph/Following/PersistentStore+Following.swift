@@ -50,6 +50,9 @@ extension PersistentStore {
 
     /// The entries of a range that a filter selects, without waiting for more.
     ///
+    /// Where the store's model indexes entries by what the filter asks for (``ManagedObjectModel/indexesEntries``) and
+    /// they are few, only they are read.
+    ///
     /// ```swift
     /// let lately = try store.changes(from: SequenceNumber(1_000), where: .all.by("ada"), limit: 50)
     /// ```
@@ -61,10 +64,11 @@ extension PersistentStore {
     ///   - limit: How many at most; go on after the last one's number.
     /// - Returns: The entries, oldest first.
     /// - Throws: ``StoreError`` with code `noSuchEntity` when the filter names what the model does not have or
-    ///   entries do not; with `noSuchStore` when the coordinator is gone; with `corrupt` when an entry of the
-    ///   range, up to the last that is returned, cannot be trusted; with `generation`, `replaced` or `closed`
-    ///   when the journal is not there any more.
-    /// - Complexity: O(*b*) page reads, *b* the pages of the entries, wanted or not.
+    ///   entries do not; with `noSuchStore` when the coordinator is gone; with `corrupt` when an entry that is
+    ///   read, which without an index are all up to the last that is returned, cannot be trusted; with `generation`,
+    ///   `replaced` or `closed` when the journal is not there any more.
+    /// - Complexity: O(*b*) page reads, *b* the pages of the entries, wanted or not; with an index O(log *n* + *k*), *k*
+    ///   those of the entries that it finds.
     public func changes(
         from first: SequenceNumber = SequenceNumber(1), through last: SequenceNumber? = nil,
         where filter: EntryFilter = .all, limit: Int? = nil
@@ -75,7 +79,23 @@ extension PersistentStore {
             let begin = first > .zero ? first.previous : .zero
             var found: [FollowedEntry] = []
             guard begin < end, limit.map({ $0 > 0 }) ?? true else { return found }
-            var reading = try EntryReading(of: self, after: store.place(after: begin), filter)
+            let model = try graphModel()
+            let wanted = try filter.resolved(in: self, model)
+            if case .index = try store.access(to: wanted.headers, from: begin.next, through: end) {
+                try store.checkIsInPlace()
+                try store.entries(
+                    selectedBy: wanted.headers, from: begin.next, through: end, .oldestFirst
+                ) { entry in
+                    guard let changes = wanted.selected(of: entry, in: model.schema) else {
+                        return .proceed
+                    }
+                    found.append(FollowedEntry(entry, changes, in: self, model))
+                    return found.count == limit ? .stop : .proceed
+                }
+                return found
+            }
+            var reading = EntryReading(
+                of: self, after: try store.place(after: begin), wanted, model)
             while reading.reached.sequence < end, let page = try reading.next(through: end) {
                 for entry in page {
                     found.append(entry)

@@ -25,15 +25,19 @@ public final class PersistentContainer: Sendable {
     ///   - url: The file.
     ///   - model: The classes.
     ///   - requires: What every entry must say; see ``ManagedObjectModel/requires``.
+    ///   - indexesEntries: What the store finds entries by; see ``ManagedObjectModel/indexesEntries``.
     ///   - options: How to open the store.
     /// - Throws: ``ModelError`` when the declarations of the classes do not fit together;
     ///   ``StoreError`` when the file cannot be used, or was written with another model.
     public convenience init(
         _ url: URL, model: [ManagedObject.Type], requires: Set<AttributionRequirement> = [],
+        indexesEntries: Set<IndexedAttribution> = [],
         options: PersistentStoreOptions = PersistentStoreOptions()
     ) throws {
         try self.init(
-            url, coordinator: PersistentStoreCoordinator(classes: model, requires: requires),
+            url,
+            coordinator: PersistentStoreCoordinator(
+                classes: model, requires: requires, indexesEntries: indexesEntries),
             options: options)
     }
 
@@ -54,7 +58,8 @@ public final class PersistentContainer: Sendable {
         options.migrationPlan = migrationPlan
         let last = migrationPlan.schemas.last
         try self.init(
-            url, model: last?.models ?? [], requires: last?.requires ?? [], options: options)
+            url, model: last?.models ?? [], requires: last?.requires ?? [],
+            indexesEntries: last?.indexesEntries ?? [], options: options)
     }
 
     /// Opens a store for a model that was built or read at run time.
@@ -79,9 +84,12 @@ public final class PersistentContainer: Sendable {
     /// - Throws: ``ModelError`` when the declarations of the classes do not fit together;
     ///   ``StoreError`` with code `unsupportedFileSystem` when the system has no file system in memory.
     public convenience init(
-        inMemory model: [ManagedObject.Type], requires: Set<AttributionRequirement> = []
+        inMemory model: [ManagedObject.Type], requires: Set<AttributionRequirement> = [],
+        indexesEntries: Set<IndexedAttribution> = []
     ) throws {
-        try self.init(inMemory: PersistentStoreCoordinator(classes: model, requires: requires))
+        try self.init(
+            inMemory: PersistentStoreCoordinator(
+                classes: model, requires: requires, indexesEntries: indexesEntries))
     }
 
     /// Makes a store in memory for a model that was built or read at run time; see
@@ -117,15 +125,18 @@ public final class PersistentContainer: Sendable {
     ///   - model: The classes.
     ///   - configurations: Some of the classes by the name of a configuration.
     ///   - requires: What every entry must say; see ``ManagedObjectModel/requires``.
+    ///   - indexesEntries: What the store finds entries by; see ``ManagedObjectModel/indexesEntries``.
     ///   - descriptions: The stores to load.
     /// - Throws: ``ModelError`` when the declarations of the classes do not fit together.
     public convenience init(
         model: [ManagedObject.Type], configurations: [String: [ManagedObject.Type]] = [:],
-        requires: Set<AttributionRequirement> = [], descriptions: [PersistentStoreDescription]
+        requires: Set<AttributionRequirement> = [],
+        indexesEntries: Set<IndexedAttribution> = [], descriptions: [PersistentStoreDescription]
     ) throws {
         self.init(
             try PersistentStoreCoordinator(
-                classes: model, configurations: configurations, requires: requires),
+                classes: model, configurations: configurations, requires: requires,
+                indexesEntries: indexesEntries),
             descriptions: descriptions)
     }
 

@@ -36,16 +36,18 @@ public final class PersistentStoreCoordinator: Sendable {
     ///   - configurations: Some of the classes by the name of a configuration; see
     ///     ``ManagedObjectModel/configurations``.
     ///   - requires: What every entry must say; see ``ManagedObjectModel/requires``.
+    ///   - indexesEntries: What the store finds entries by; see ``ManagedObjectModel/indexesEntries``.
     /// - Throws: ``ModelError`` when the declarations of the classes do not fit together.
     public init(
         classes: [ManagedObject.Type], configurations: [String: [ManagedObject.Type]] = [:],
-        requires: Set<AttributionRequirement> = []
+        requires: Set<AttributionRequirement> = [],
+        indexesEntries: Set<IndexedAttribution> = []
     ) throws {
         numbered = Mutex(
             try GraphModel(
                 classes: classes,
                 configurations: configurations.mapValues { $0.map { $0.entityName } },
-                requires: requires))
+                requires: requires, indexesEntries: indexesEntries))
     }
 
     /// Makes a coordinator for a model that was built or read at run time.

@@ -273,6 +273,7 @@ extension ModelVersion {
             next.entity == UInt32(clamping: entities.count + 1), next.property > 0,
             next.property <= Schema.transientNumberMinimum,
             next.constraint >= SchemaConstraint.compoundNumberMinimum,
+            next.constraint <= Schema.entriesNumber,
             origins.keys.allSatisfy({ $0.rawValue < next.property })
         else { return false }
         let live = entities.filter { !$0.isRemoved }

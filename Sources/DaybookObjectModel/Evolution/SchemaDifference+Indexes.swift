@@ -1,4 +1,4 @@
-// The indexes of an entity: over several properties, and of what entries change.
+// The indexes of an entity, over several properties and of what entries change, and those of entries.
 extension SchemaDifference {
     mutating func compareIndexes(_ before: SchemaEntity, _ after: SchemaEntity) {
         let (old, new) = (before.numbers.indexes, after.numbers.indexes)
@@ -35,6 +35,19 @@ extension SchemaDifference {
             isIndexed
                 ? "index the changes of '\(after.name)'"
                 : "drop the index of the changes of '\(after.name)'", isCompatible: true)
+    }
+
+    /// An index of entries is the store's as well.
+    mutating func compareIndexesOfEntries() {
+        let (before, after) = (old.model.indexesEntries, new.model.indexesEntries)
+        for attribution in before.subtracting(after).ordered {
+            add(
+                .dropIndex, "", nil, "drop the index of entries by \(attribution.noun)",
+                isCompatible: true)
+        }
+        for attribution in after.subtracting(before).ordered {
+            add(.addIndex, "", nil, "index entries by \(attribution.noun)", isCompatible: true)
+        }
     }
 }
 

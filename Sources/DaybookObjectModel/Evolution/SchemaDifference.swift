@@ -44,6 +44,7 @@ struct SchemaDifference {
             add(.annotate, "", nil, "assign entities to other configurations", isCompatible: true)
         }
         compareRequirements()
+        compareIndexesOfEntries()
         compareStages()
     }
 

@@ -46,6 +46,10 @@ extension ManagedObjectModel {
         if !requires.isEmpty {
             members.append(JSONMember("requires", .array(requires.ordered.map(\.json))))
         }
+        if !indexesEntries.isEmpty {
+            members.append(
+                JSONMember("indexesEntries", .array(indexesEntries.ordered.map(\.json))))
+        }
         let document = JSONValue.object(members)
         return layout == .pretty ? document.prettyText : document.text
     }
@@ -58,6 +62,15 @@ extension AttributionRequirement {
         switch self {
         case .author: .string("author")
         case .note: .string("note")
+        case .info(let key): .object([JSONMember("info", .string(key))])
+        }
+    }
+}
+
+extension IndexedAttribution {
+    fileprivate var json: JSONValue {
+        switch self {
+        case .author: .string("author")
         case .info(let key): .object([JSONMember("info", .string(key))])
         }
     }

@@ -3,7 +3,7 @@ struct ModelReader {
     private(set) var problems: [String] = []
 
     mutating func model(_ json: JSONValue) -> ManagedObjectModel {
-        let names = ["entities", "configurations", "requires"]
+        let names = ["entities", "configurations", "requires", "indexesEntries"]
         guard var fields = fields(of: json, at: "model", names: names) else {
             return ManagedObjectModel()
         }
@@ -11,7 +11,8 @@ struct ModelReader {
         let entities = list(fields, "entities", isRequired: true)
         return ManagedObjectModel(
             entities: entities.compactMap { entity($0.value, at: $0.location) },
-            configurations: configurations(fields), requires: requirements(fields))
+            configurations: configurations(fields), requires: requirements(fields),
+            indexesEntries: indexedAttribution(fields))
     }
 
     private mutating func requirements(_ fields: Fields) -> Set<AttributionRequirement> {
@@ -37,6 +38,32 @@ struct ModelReader {
             return text(fields, "info", isRequired: true).map { .info($0) }
         default:
             report(location, "\"author\", \"note\" or {\"info\": KEY} was expected.")
+            return nil
+        }
+    }
+
+    private mutating func indexedAttribution(_ fields: Fields) -> Set<IndexedAttribution> {
+        var indexed: Set<IndexedAttribution> = []
+        for (location, json) in list(fields, "indexesEntries") {
+            guard let attribution = indexedAttribution(json, at: location) else { continue }
+            guard indexed.insert(attribution).inserted else {
+                report(location, "entries are indexed by \(attribution.noun) already.")
+                continue
+            }
+        }
+        return indexed
+    }
+
+    private mutating func indexedAttribution(
+        _ json: JSONValue, at location: String
+    ) -> IndexedAttribution? {
+        switch json {
+        case .string("author"): return .author
+        case .object:
+            guard let fields = fields(of: json, at: location, names: ["info"]) else { return nil }
+            return text(fields, "info", isRequired: true).map { .info($0) }
+        default:
+            report(location, "\"author\" or {\"info\": KEY} was expected.")
             return nil
         }
     }

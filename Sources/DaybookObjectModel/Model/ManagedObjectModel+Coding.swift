@@ -10,6 +10,8 @@ extension ManagedObjectModel {
         /// entity, in their order, then the indexes over several properties of every entity, and at last
         /// whether each has an index of changes.
         static let extended: UInt8 = 2
+        /// The same, with flags that may announce nothing, and at the very end what entries are indexed by.
+        static let findable: UInt8 = 3
     }
 
     /// Canonical bytes: the same for two models that differ only in the order of declaration.
@@ -29,8 +31,9 @@ extension ManagedObjectModel {
             isConstrained, isConfigured, isAnnotated, isDerived, isDemanding, isRuled, isIndexed,
             isTraced,
         ]
-        if parts.contains(true) {
-            writer.append(Form.extended)
+        let isFindable = !canonical.indexesEntries.isEmpty
+        if isFindable || parts.contains(true) {
+            writer.append(isFindable ? Form.findable : Form.extended)
             writer.append(flags: parts)
         } else {
             writer.append(Form.plain)
@@ -63,6 +66,7 @@ extension ManagedObjectModel {
         if isTraced {
             for entity in canonical.entities { writer.append(flags: [entity.indexesChanges]) }
         }
+        if isFindable { writer.append(canonical.indexesEntries) }
         return writer.bytes
     }
 
@@ -71,13 +75,13 @@ extension ManagedObjectModel {
         let span = bytes.span.bytes
         var offset = 0
         let form = try span.readByte(at: &offset)
-        guard form == Form.plain || form == Form.extended else {
+        guard (Form.plain...Form.findable).contains(form) else {
             throw DecodingFailure(
-                at: 0, expected: "a model of form \(Form.plain) or \(Form.extended)")
+                at: 0, expected: "a model of form \(Form.plain) to \(Form.findable)")
         }
         let parts =
-            form == Form.extended
-            ? try span.readFlags(8, at: &offset) : Array(repeating: false, count: 8)
+            form == Form.plain
+            ? Array(repeating: false, count: 8) : try span.readFlags(8, at: &offset)
         let (isConstrained, isConfigured, isAnnotated) = (parts[0], parts[1], parts[2])
         var entities: [EntityDescription] = []
         for _ in 0..<(try span.readCount(at: &offset)) {
@@ -107,10 +111,14 @@ extension ManagedObjectModel {
             }
         }
         if parts[7] { try span.readIndexesOfChanges(of: &entities, at: &offset) }
+        let indexesEntries =
+            form == Form.findable ? try span.readIndexedAttribution(at: &offset) : []
         guard offset == span.byteCount else {
             throw DecodingFailure(at: offset, expected: "the end of the model")
         }
-        self.init(entities: entities, configurations: configurations, requires: requires)
+        self.init(
+            entities: entities, configurations: configurations, requires: requires,
+            indexesEntries: indexesEntries)
     }
 }
 
@@ -161,6 +169,19 @@ extension ByteWriter {
             case .note: append(UInt8(1))
             case .info(let key):
                 append(UInt8(2))
+                append(key)
+            }
+        }
+    }
+
+    /// A count, then 0 for the author, and 1 and the key for information.
+    fileprivate mutating func append(_ indexed: Set<IndexedAttribution>) {
+        append(variable: UInt64(indexed.count))
+        for attribution in indexed.ordered {
+            switch attribution {
+            case .author: append(UInt8(0))
+            case .info(let key):
+                append(UInt8(1))
                 append(key)
             }
         }

@@ -36,6 +36,26 @@ extension RawSpan {
         return distinct
     }
 
+    func readIndexedAttribution(
+        at offset: inout Int
+    ) throws(DecodingFailure) -> Set<IndexedAttribution> {
+        let start = offset
+        var indexed: [IndexedAttribution] = []
+        for _ in 0..<(try readCount(at: &offset)) {
+            switch try readByte(at: &offset) {
+            case 0: indexed.append(.author)
+            case 1: indexed.append(.info(try readText(at: &offset)))
+            default: throw DecodingFailure(at: start, expected: "what entries are indexed by")
+            }
+        }
+        let distinct = Set(indexed)
+        guard !indexed.isEmpty, distinct.ordered == indexed else {
+            throw DecodingFailure(
+                at: start, expected: "what entries are indexed by, once and in order")
+        }
+        return distinct
+    }
+
     func readAnnotations(
         of entities: inout [EntityDescription], at offset: inout Int
     ) throws(DecodingFailure) {

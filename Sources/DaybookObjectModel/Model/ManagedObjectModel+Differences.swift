@@ -15,6 +15,12 @@ extension ManagedObjectModel {
             default: found.append("Entity '\(name)' of the store is missing.")
             }
         }
+        for attribution in indexesEntries.subtracting(stored.indexesEntries).ordered {
+            found.append("Entries are indexed by \(attribution.noun), but not in the store.")
+        }
+        for attribution in stored.indexesEntries.subtracting(indexesEntries).ordered {
+            found.append("Entries are not indexed by \(attribution.noun), but are in the store.")
+        }
         return found
     }
 }

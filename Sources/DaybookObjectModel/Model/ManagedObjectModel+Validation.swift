@@ -24,7 +24,7 @@ extension ManagedObjectModel {
                         + "the model.")
             }
         }
-        problems += requires.problems
+        problems += requires.problems + indexesEntries.problems
         problems += inheritanceProblems(entitiesByName)
         if problems.isEmpty {
             for entity in entities {

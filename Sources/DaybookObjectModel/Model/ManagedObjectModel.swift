@@ -14,15 +14,20 @@ public struct ManagedObjectModel: Sendable, Hashable {
     /// What every entry that changes objects must say: who saves, why, or information by a key. A save
     /// that does not is refused.
     public var requires: Set<AttributionRequirement>
+    /// What the store finds entries by without reading all others: their author, or information by a key. A save that
+    /// says it takes a little longer.
+    public var indexesEntries: Set<IndexedAttribution>
 
     /// Makes a model from entities. It is checked when it is compiled or used.
     public init(
         entities: [EntityDescription] = [], configurations: [String: [String]] = [:],
-        requires: Set<AttributionRequirement> = []
+        requires: Set<AttributionRequirement> = [],
+        indexesEntries: Set<IndexedAttribution> = []
     ) {
         self.entities = entities
         self.configurations = configurations
         self.requires = requires
+        self.indexesEntries = indexesEntries
     }
 
     /// The entities of a configuration; nil when no configuration has that name.

@@ -26,6 +26,10 @@ package final class Schema: Sendable {
     /// The least number of a transient attribute.
     package static let transientNumberMinimum: UInt32 = 1 << 30
 
+    /// The number that stands for entries, where an index has numbers: no compound constraint and no index over several
+    /// properties has it or a greater one.
+    package static let entriesNumber: UInt32 = 3 << 30
+
     /// Compiles a model by itself, as the first version.
     ///
     /// - Throws: ``ModelError`` when the model is inconsistent.

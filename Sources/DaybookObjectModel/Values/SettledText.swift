@@ -11,7 +11,7 @@ extension String {
     package var settledUppercase: String { settled { $0.uppercased() } }
 
     /// The text decomposed canonically, as Unicode 15 has it.
-    var settledDecomposition: String {
+    package var settledDecomposition: String {
         guard !isSettled else { return decomposedStringWithCanonicalMapping }
         var decomposed = ""
         var rest = unicodeScalars[...]
@@ -24,7 +24,8 @@ extension String {
         return decomposed
     }
 
-    private var isSettled: Bool { unicodeScalars.allSatisfy(\.isSettled) }
+    /// Whether Unicode 15 has all of the text, so that its mappings stay as they are.
+    package var isSettled: Bool { unicodeScalars.allSatisfy(\.isSettled) }
 
     /// The text after a mapping; a letter stays as it is when it, or what it is mapped to, is
     /// newer.

@@ -9,10 +9,11 @@ enum EntryCheck {
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` and every object that differs.
     static func check(
-        _ changes: [Change], of sequence: SequenceNumber, _ projection: Projection,
-        _ pending: PendingIndexes, in transaction: borrowing WriteTransaction
+        _ changes: [Change], of sequence: SequenceNumber, _ header: EntryHeader,
+        _ projection: Projection, _ pending: PendingIndexes,
+        in transaction: borrowing WriteTransaction
     ) throws {
-        var problems: [String] = []
+        var problems = try lacks(header, sequence, projection, transaction)
         for change in changes {
             guard let entity = projection.schema.entity(change.object.entity) else { continue }
             var expected = try projection.state(
@@ -38,6 +39,21 @@ enum EntryCheck {
                 "The tables do not agree with entry \(sequence), which was taken back. Run 'daybook "
                     + "verify' to see how far the damage goes.",
                 details: problems)
+        }
+    }
+
+    /// What the index of entries does not have of an entry.
+    private static func lacks(
+        _ header: EntryHeader, _ sequence: SequenceNumber, _ projection: Projection,
+        _ transaction: borrowing WriteTransaction
+    ) throws -> [String] {
+        try projection.indexedAttribution.compactMap { attribution in
+            guard let text = attribution.text(header.author, header.info) else { return nil }
+            let key = StoreKey.entry(by: attribution, text, sequence)
+            guard try !transaction.contains(projection.tables.index, key.span.bytes) else {
+                return nil
+            }
+            return "The index of entries by \(attribution.noun) does not have the entry."
         }
     }
 

@@ -24,7 +24,8 @@ struct EntryDraft {
         self.parts = parts
         self.last = last
         self.work = work
-        projector = Projector(StoredState(parts.projection, greatest: last.greatest))
+        projector = Projector(
+            StoredState(parts.projection, greatest: last.greatest), after: .journal(parts.journal))
         projector.work = work
         projector.pending = last.pending
     }

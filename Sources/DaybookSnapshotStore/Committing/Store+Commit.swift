@@ -196,8 +196,8 @@ final class Commit: Sendable {
             occurredAt: prepared.request.header.occurredAt, in: transaction)
         if verifies {
             try EntryCheck.check(
-                settlement.changes, of: entry.sequence, parts.projection, last.pending,
-                in: transaction)
+                settlement.changes, of: entry.sequence, prepared.request.header, parts.projection,
+                last.pending, in: transaction)
         }
         let block = try takeNumbers(for: settlement.changes, in: transaction)
         transaction.remember(last.after(entry, greatest: draft.greatestKnown))

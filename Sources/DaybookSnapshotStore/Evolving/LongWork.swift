@@ -1,10 +1,11 @@
+internal import DaybookJournalLog
 internal import DaybookLMDB
 internal import DaybookObjectModel
 internal import Synchronization
 
-/// Work on every object of some entities, which reports its progress and can be stopped.
+/// Work on every object of some entities, or on every entry, which reports its progress and can be stopped.
 ///
-/// Progress is counted in object numbers: an entity counts as its greatest number.
+/// Progress is counted in object numbers, an entity as its greatest number, and in entries.
 final class LongWork: Sendable {
     private let handler: StoreOptions.WorkHandler?
     private let state = Mutex(State())
@@ -51,14 +52,32 @@ final class LongWork: Sendable {
         try report(state.withLock(\.done))
     }
 
+    /// Begins a walk over so many entries, when the last one is done.
+    func begin(_ count: Int64) throws {
+        guard handler != nil else { return }
+        state.withLock { state in
+            state.done += state.current
+            state.current = count
+            state.total += count
+        }
+        try report(state.withLock(\.done))
+    }
+
+    /// Counts the entries of the walk up to one.
+    ///
+    /// - Throws: What the handler throws to end the work.
+    func reach(_ entry: SequenceNumber) throws { try reach(entry.rawValue.asWork) }
+
     /// Counts the objects of the walk up to one.
     ///
     /// - Throws: What the handler throws to end the work.
-    func reach(_ object: ObjectID) throws {
+    func reach(_ object: ObjectID) throws { try reach(object.number.asWork) }
+
+    private func reach(_ number: Int64) throws {
         guard handler != nil else { return }
         let done: Int64? = state.withLock { state in
             state.calls += 1
-            return state.calls % Self.interval == 0 ? state.done + object.number.asWork : nil
+            return state.calls % Self.interval == 0 ? state.done + number : nil
         }
         if let done { try report(done) }
     }

@@ -151,7 +151,7 @@ private struct StageCommit: Sendable {
         try work.finish()
         if options.verification == .afterCommit {
             try EntryCheck.check(
-                changes, of: entry.sequence, before.with(after).projection,
+                changes, of: entry.sequence, header, before.with(after).projection,
                 PendingIndexes(of: deferred), in: transaction)
         }
         return SaveResult(

@@ -23,6 +23,8 @@ struct Projection: Sendable {
     let isDeriving: Bool
     /// The laws of the model.
     let laws: SchemaLaws
+    /// What entries are indexed by.
+    let indexedAttribution: [IndexedAttribution]
 
     init(tables: StoreTables, schema: Schema) {
         self.tables = tables
@@ -32,6 +34,7 @@ struct Projection: Sendable {
         }
         isDeriving = !schema.derivations.isEmpty
         laws = SchemaLaws(schema)
+        indexedAttribution = schema.model.indexesEntries.ordered
         hasConstraints = schema.entities.contains {
             !$0.referenceSlots.isEmpty || !$0.storedToMany.isEmpty || !$0.constraints.isEmpty
                 || !$0.counted.isEmpty

@@ -22,7 +22,9 @@ struct Projector<State: PriorState> {
     var indexKeys = IndexKeyWriter()
     /// The indexes that are being built.
     var pending = PendingIndexes()
-    /// Told of every object that is looked at because a model is set.
+    /// The entries before the one being folded.
+    let earlier: EarlierEntries
+    /// Told of every object and entry that is looked at because a model is set.
     var work: LongWork?
     private(set) var change = EncodedChange()
     var entity: FoldedEntity?
@@ -46,9 +48,11 @@ struct Projector<State: PriorState> {
 
     /// - Parameters:
     ///   - state: The state before the entry.
+    ///   - earlier: The entries before it.
     ///   - recentTimes: The times not written yet, when folding continues after earlier entries.
-    init(_ state: State, recentTimes: [Int64?] = []) {
+    init(_ state: State, after earlier: EarlierEntries, recentTimes: [Int64?] = []) {
         self.state = state
+        self.earlier = earlier
         self.recentTimes = recentTimes
     }
 
@@ -64,12 +68,14 @@ struct Projector<State: PriorState> {
     ) throws {
         self.sequence = sequence
         if let version = payload.version { try setModel(version, in: transaction) }
-        try takeChanges(payload, in: transaction)
+        try takeContent(payload, in: transaction)
     }
 
-    private mutating func takeChanges(
+    /// Takes in what an entry says and changes.
+    private mutating func takeContent(
         _ payload: EntryPayload.Encoded, in transaction: borrowing some Reading & ~Copyable
     ) throws {
+        indexEntry(payload.header)
         // Existing records are of an earlier entry that has not been written yet.
         var leading = births == nil ? state.prefix(of: payload) : nil
         let bytes = payload.bytes.span.bytes
@@ -178,10 +184,15 @@ extension Projector where State == StoredState {
     ) throws {
         self.sequence = sequence
         if let version = payload.version {
+            let before = projection
             try setModel(version, in: transaction)
             try write(in: transaction)
+            let move = EntryIndexMove(from: before, to: projection)
+            if sequence > SequenceNumber(1), !move.isEmpty {
+                try moveEntries(move, in: transaction)
+            }
         }
-        try takeChanges(payload, in: transaction)
+        try takeContent(payload, in: transaction)
     }
 
     /// Writes what has been taken in.
@@ -248,7 +259,12 @@ extension Projector where State == CountedState {
     ) throws {
         let tables = projection.tables
         let payload = try EntryPayload.Encoded(entry)
+        let before = projection
         try take(payload, of: entry.sequence, in: transaction)
+        if payload.version != nil, sequence > SequenceNumber(1) {
+            try countEntries(
+                EntryIndexMove(from: before, to: projection), to: account, in: transaction)
+        }
         takeNext(payload.header.occurredAt ?? entry.recordedAt, of: entry)
         account.add(times, to: tables.times)
         account.add(models, to: tables.models)

@@ -17,12 +17,14 @@ final class ScratchStore {
     private var projection: Projection
     private var recentTimes: [Int64?] = []
     private let pending: PendingIndexes
+    private let source: Store
 
     /// - Parameters:
-    ///   - schema: The model to begin with.
-    ///   - pending: Indexes that are to have as much as those of another store.
+    ///   - source: The store whose journal is folded.
+    ///   - pending: Indexes that are to have as much as those of that store.
     /// - Throws: ``Failure``.
-    init(_ schema: Schema, _ pending: PendingIndexes) throws {
+    init(of source: Store, _ pending: PendingIndexes) throws {
+        self.source = source
         self.pending = pending
         do {
             folder = try ScratchFolder(for: "verify")
@@ -34,7 +36,7 @@ final class ScratchStore {
         } catch {
             throw Failure(message: "\(error)")
         }
-        projection = Projection(tables: try StoreTables(in: environment), schema: schema)
+        projection = Projection(tables: try StoreTables(in: environment), schema: source.schema)
     }
 
     /// Folds the next entries together: all of them or none.
@@ -44,8 +46,9 @@ final class ScratchStore {
     func fold(_ entries: [JournalEntry]) throws {
         do {
             (projection, recentTimes) = try environment.write {
-                [projection, recentTimes, pending] transaction in
-                var projector = Projector(StoredState(projection), recentTimes: recentTimes)
+                [projection, recentTimes, pending, source] transaction in
+                var projector = Projector(
+                    StoredState(projection), after: .store(source), recentTimes: recentTimes)
                 projector.pending = pending
                 for entry in entries { try projector.fold(entry, in: transaction) }
                 return (projector.projection, projector.recentTimes)

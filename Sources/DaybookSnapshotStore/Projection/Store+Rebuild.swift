@@ -36,7 +36,7 @@ extension StoreParts {
     func rebuildProjection(in transaction: borrowing WriteTransaction) throws {
         for table in tables.projection { try transaction.clear(table) }
         try StoreMetadata.setPendingIndexes(PendingIndexes(), tables.meta, in: transaction)
-        var projector = Projector(StoredState(projection))
+        var projector = Projector(StoredState(projection), after: .journal(journal))
         try journal.entries(from: SequenceNumber(1), through: nil, in: transaction) {
             try projector.fold($0, in: transaction)
             return .proceed

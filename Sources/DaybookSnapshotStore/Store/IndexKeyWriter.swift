@@ -108,13 +108,19 @@ struct IndexKeyWriter {
 
     /// Cuts off a long value and appends its digest.
     private mutating func shorten() {
-        let end = 4 + StoreLayout.indexedBytesLimit
-        let long = writer.bytes
-        guard long.count > end else { return }
+        guard writer.bytes.count > Self.whole else { return }
+        let short = Self.shortened(writer.bytes)
         writer.removeAll()
-        writer.append(raw: long[..<end])
-        writer.append(raw: Digest.of(Array(long[4...])).bytes)
+        writer.append(raw: short)
     }
+
+    /// The beginning of a key with a long value, and the digest of the whole; a short key as it is.
+    static func shortened(_ key: [UInt8]) -> [UInt8] {
+        key.count > whole ? key[..<whole] + Digest.of(Array(key[4...])).bytes : key
+    }
+
+    /// So many bytes a key may have before it is cut off.
+    private static let whole = 4 + StoreLayout.indexedBytesLimit
 }
 
 extension SchemaConstraint {

@@ -309,7 +309,7 @@ extension StoreParts {
         let payload = EntryPayload.bytes(header, version)
         let entry = try journal.append(
             payload: payload, recordedAt: recordedAt, in: transaction)
-        var projector = Projector(StoredState(projection))
+        var projector = Projector(StoredState(projection), after: .journal(journal))
         try projector.fold(entry, in: transaction)
         return entry
     }

@@ -33,6 +33,9 @@ enum StoreKey {
     /// The size of an object in a key, in bytes.
     static let objectSize = 12
 
+    /// The size of a sequence number in a key, in bytes.
+    static let sequenceSize = 8
+
     /// The size of a connection, in bytes: two objects and the relationship.
     static let linkSize = 28
 
@@ -158,6 +161,32 @@ enum StoreKey {
         return writer.bytes
     }
 
+    /// The prefix of the index of entries by one thing that they say.
+    ///
+    /// The key of the information is part of it, as an ordered text, which no other one begins with; the author has
+    /// the empty one. Two spellings of a text that are the same one are so here as well.
+    static func entries(by attribution: IndexedAttribution) -> [UInt8] {
+        var writer = ByteWriter(capacity: 32)
+        writer.append(bigEndian: Schema.entriesNumber)
+        Value.string(attribution.key.indexed).appendOrderedKey(to: &writer)
+        return writer.bytes
+    }
+
+    /// The prefix of the index of entries that say a text. A long one is cut off and followed by its digest.
+    static func entries(by attribution: IndexedAttribution, _ text: String) -> [UInt8] {
+        var writer = ByteWriter(capacity: 64)
+        writer.append(raw: entries(by: attribution))
+        Value.string(text.indexed).appendOrderedKey(to: &writer)
+        return IndexKeyWriter.shortened(writer.bytes)
+    }
+
+    /// The key of an entry in the index of entries.
+    static func entry(
+        by attribution: IndexedAttribution, _ text: String, _ sequence: SequenceNumber
+    ) -> [UInt8] {
+        entries(by: attribution, text) + self.sequence(sequence)
+    }
+
     /// The key of an entry in the table of times.
     static func time(_ time: Int64, _ sequence: SequenceNumber) -> [UInt8] {
         var writer = KeyWriter(capacity: 16)
@@ -182,6 +211,13 @@ enum StoreKey {
             return end
         }
         return nil
+    }
+}
+
+extension String {
+    /// The text as the index of entries has it: filters take two spellings of one text for the same.
+    fileprivate var indexed: String {
+        utf8.allSatisfy { $0 < 0x80 } ? self : settledDecomposition
     }
 }
 

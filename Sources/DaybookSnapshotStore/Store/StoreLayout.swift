@@ -11,6 +11,7 @@ internal import DaybookLMDB
 // | versions | object, sequence u64 | the row as it stood before that entry, with its own since |
 // | index | property u32, ordered value, object | nothing |
 // | index | 2³⁰ + property u32, sequence u64, object | nothing; what entries have changed, where the model asks for it |
+// | index | 3·2³⁰ u32, key as ordered value, text as ordered value, sequence u64 | nothing; entries by author (no key) and information, where the model asks for it |
 // | members | owner, property u32, member | since u64, order f64 |
 // | membersPast | owner, property u32, member, removal u64 | since u64, order f64 |
 // | referrers | destination, property u32, owner | since u64 |

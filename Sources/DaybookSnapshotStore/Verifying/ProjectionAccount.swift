@@ -21,6 +21,7 @@ internal import DaybookObjectModel
 /// not show where they differ: when there is a remainder, the caller compares record by record.
 final class ProjectionAccount {
     private let projection: Projection
+    private let journal: Journal
     private let pending: PendingIndexes
     private let keyed: Hasher
     /// The projector, kept for its buffers; nil while it is in use.
@@ -35,8 +36,9 @@ final class ProjectionAccount {
     /// How many records were found in the tables.
     private(set) var count = 0
 
-    init(_ projection: Projection, _ pending: PendingIndexes) {
-        self.projection = projection
+    init(_ parts: StoreParts, _ pending: PendingIndexes) {
+        projection = parts.projection
+        journal = parts.journal
         self.pending = pending
         var generator = SystemRandomNumberGenerator()
         var hasher = Hasher()
@@ -122,7 +124,8 @@ final class ProjectionAccount {
         guard isPossible else { return }
         do {
             var projector =
-                self.projector.take() ?? Projector(CountedState(projection, self))
+                self.projector.take()
+                ?? Projector(CountedState(projection, self), after: .journal(journal))
             projector.pending = pending
             try projector.count(entry, to: self, in: transaction)
             self.projector = projector
@@ -130,6 +133,9 @@ final class ProjectionAccount {
             // The account cannot come out even; replaying shows why.
             isPossible = false
         } catch let error as LMDBError where error.code == .corrupt {
+            isPossible = false
+        } catch let error as JournalError where error.isDamage {
+            // An earlier entry, which an index is to have, is damaged; the journal's own check reports it.
             isPossible = false
         }
     }
@@ -169,4 +175,9 @@ final class ProjectionAccount {
         }
         return sum == 0
     }
+}
+
+extension JournalError {
+    /// Whether the journal is damaged, and not out of reach.
+    fileprivate var isDamage: Bool { code != .storage || cause?.code == .corrupt }
 }

@@ -93,6 +93,10 @@ extension StoreRecord {
                 return "\(table.name), '\(property)' between \(object) and \(other)"
             case "index":
                 let number = PropertyNumber(rawValue: try reader.uint32(bytes))
+                if number.rawValue == Schema.entriesNumber {
+                    var end = KeyReader(at: max(0, key.count - StoreKey.sequenceSize))
+                    return "index, attribution of entry \(try end.sequence(bytes))"
+                }
                 var end = KeyReader(at: max(0, key.count - StoreKey.objectSize))
                 let object = schema.name(of: try end.object(bytes))
                 return "index, \(schema.indexName(number)) of \(object)"

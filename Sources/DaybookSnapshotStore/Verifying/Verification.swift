@@ -68,7 +68,7 @@ struct Verification {
     ) throws {
         let isSoundSoFar = report.findings.isEmpty
         do {
-            let scratch = try ScratchStore(store.schema, pending)
+            let scratch = try ScratchStore(of: store, pending)
             let folded = try fold(into: scratch, in: transaction, progress)
             if folded == report.head {
                 try compare(with: scratch, in: transaction, progress)
@@ -183,7 +183,7 @@ struct Verification {
         in transaction: borrowing ReadTransaction, _ progress: (String, Double) -> Void
     ) throws -> ProjectionAccount {
         var findings: [JournalFinding] = []
-        let account = ProjectionAccount(parts.projection, pending)
+        let account = ProjectionAccount(parts, pending)
         report.head = try lastEntry(in: transaction)
         try parts.journal.verify(
             in: transaction, { findings.append($0) },

@@ -97,6 +97,32 @@ import Testing
         }
     }
 
+    @Test func `a store with an index of entries comes back with the same tables`() throws {
+        var model = AtlasStory.model
+        model.indexesEntries = [.author, .info("request")]
+        let source = try TemporaryStore(model)
+        for number in 1...20 {
+            let union = try source.store.newObject("Union")
+            try source.store.commit(
+                SaveRequest(
+                    header: EntryHeader(
+                        author: number % 2 == 0 ? "Ada" : nil, info: ["request": "\(number)"]),
+                    changes: [source.store.insert(union, ["name": .string("Pair \(number)")])]))
+        }
+
+        try load(try Exporting.lines(of: source.store))
+
+        let loaded = try TestStore.open(at: path)
+        #expect(try loaded.headDigest() == source.store.headDigest())
+        #expect(
+            try loaded.projectionDigest()["index"] == source.store.projectionDigest()["index"])
+        var selection = HeaderSelection()
+        selection.info = ["request": ["7"]]
+        #expect(
+            try loaded.access(to: selection, from: SequenceNumber(1), through: loaded.head())
+                == .index(.info("request"), about: 1))
+    }
+
     // MARK: - Bad input
 
     @Test func `a changed value is a mismatch at its line and leaves nothing`() throws {

@@ -45,4 +45,26 @@ import Testing
         #expect(try context.count(FetchRequest<Employee>()) == 1)
         withExtendedLifetime(folder) {}
     }
+
+    @MainActor @Test func `entries are found by who and what as the page says`() throws {
+        let folder = try TemporaryDirectory()
+        let url = folder.url.appendingPathComponent("staff.daybook")
+        // example
+        let container = try PersistentContainer(
+            url, model: [Employee.self], indexesEntries: [.author, .info("request")])
+        let context = container.viewContext
+        Employee(context: context).name = "Grace"
+        try context.save(author: "ada", info: ["request": "77"])
+        if let store = container.persistentStoreCoordinator.persistentStores.first {
+            for entry in try store.changes(where: .all.having("request", "77")) {
+                print(entry.sequence, entry.author ?? "nobody")  // 2 ada
+            }
+        }
+        // end of example
+        let store = try #require(container.persistentStoreCoordinator.persistentStores.first)
+        let entries = try store.changes(where: .all.having("request", "77"))
+        #expect(entries.map(\.sequence) == [SequenceNumber(2)])
+        #expect(entries.map(\.author) == ["ada"])
+        withExtendedLifetime(folder) {}
+    }
 }

@@ -9,8 +9,12 @@ final class Evolving {
     /// All openings so far, the first model's first.
     private(set) var openings: [Store]
 
-    init(_ entities: EntityDescription...) throws {
-        temporary = try TemporaryStore(ManagedObjectModel(entities: entities))
+    convenience init(_ entities: EntityDescription...) throws {
+        try self.init(model: ManagedObjectModel(entities: entities))
+    }
+
+    init(model: ManagedObjectModel) throws {
+        temporary = try TemporaryStore(model)
         openings = [temporary.store]
     }
 
@@ -32,10 +36,18 @@ final class Evolving {
         _ entities: [EntityDescription], _ migration: MigrationPolicy = .automatic,
         matching: ModelMatching = ModelMatching()
     ) throws -> Store {
+        try open(model: ManagedObjectModel(entities: entities), migration, matching: matching)
+    }
+
+    @discardableResult
+    func open(
+        model: ManagedObjectModel, _ migration: MigrationPolicy = .automatic,
+        matching: ModelMatching = ModelMatching(), work: StoreOptions.WorkHandler? = nil
+    ) throws -> Store {
         var options = StoreOptions.counting()
         options.migration = migration
         options.matching = matching
-        let model = ManagedObjectModel(entities: entities)
+        options.work = work
         openings.append(try TestStore.open(at: temporary.path, model: model, options: options))
         return store
     }

@@ -15,7 +15,7 @@ struct AccountTests {
 
     private func account(_ store: Store) throws -> ProjectionAccount? {
         try store.reading { transaction in
-            let account = ProjectionAccount(store.parts.projection, PendingIndexes())
+            let account = ProjectionAccount(store.parts, PendingIndexes())
             var findings: [JournalFinding] = []
             try store.parts.journal.verify(
                 in: transaction, { findings.append($0) },

@@ -65,7 +65,7 @@ final class SharedNode: Sendable {
     var store: Store {
         get throws {
             if let store = opened.withLock({ $0.store }) { return store }
-            let store = try Store.open(at: path, options: options())
+            let store = try TestStore.open(at: path, options: options())
             opened.withLock { $0.store = store }
             return store
         }

@@ -144,7 +144,7 @@ import Testing
         model.entities[3].attributes.append(AttributeDescription(name: "level", type: .int64))
         var options = ada.options()
         options.migration = .automatic
-        let newer = try Store.open(at: ada.path, model: model, options: options)
+        let newer = try TestStore.open(at: ada.path, model: model, options: options)
         try newer.commit(
             SaveRequest(
                 header: EntryHeader(base: try newer.head()),

@@ -214,7 +214,7 @@ import Testing
     {
         let skill = try ada.add("Sailing")
         try ada.close()
-        let alone = try Store.open(at: ada.path, options: ada.options(linked: false))
+        let alone = try TestStore.open(at: ada.path, options: ada.options(linked: false))
         func add() throws -> ObjectID {
             let skill = try alone.newObject("Skill")
             try alone.commit(
@@ -241,7 +241,7 @@ import Testing
             to: "elsewhere", identify: { throw SharedJournalError(.unreachable, "") },
             connect: { _, _ in throw SharedJournalError(.unreachable, "") })
 
-        let error = failure { _ = try Store.open(at: ada.path, options: options) }
+        let error = failure { _ = try TestStore.open(at: ada.path, options: options) }
 
         #expect(error?.code == .unreachable)
         #expect(error?.message.contains("'scripted'") == true)

@@ -83,7 +83,7 @@ struct LogCommand: Command {
         if limit > 0 {
             let direction: AuditReader.Direction =
                 arguments[reverse] ? .oldestFirst : .newestFirst
-            try AuditReader(store).records(matching: filter, direction) { record in
+            try AuditReader(store).recordsLookedUp(matching: filter, direction) { record in
                 try layout.append(record, to: &listing, console)
                 return listing.count < limit ? .proceed : .stop
             }

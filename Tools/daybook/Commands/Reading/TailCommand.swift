@@ -83,7 +83,8 @@ struct TailCommand: Command {
         let first = try follower.position(beforeLast: count).next
         var listing = Listing(console)
         if first <= head {
-            try AuditReader(store).records(matching: filter.narrowed(to: first...head)) { record in
+            let range = filter.narrowed(to: first...head)
+            try AuditReader(store).recordsLookedUp(matching: range) { record in
                 try layout.append(record, to: &listing, console)
                 return Interruption.isThere ? .stop : .proceed
             }

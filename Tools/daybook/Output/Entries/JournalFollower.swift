@@ -27,6 +27,18 @@ struct JournalFollower {
     func follow(from count: Int, _ layout: EntryLayout, _ console: Console) throws {
         var listing = Listing(console)
         var reached = try position(beforeLast: count)
+        let head = try store.head()
+        if head > reached {
+            // Those that are there may be far apart; of new ones none may be left out, so all are read.
+            try AuditReader(store).recordsLookedUp(
+                matching: filter.narrowed(to: reached.next...head)
+            ) { record in
+                try layout.append(record, to: &listing, console)
+                return Interruption.isThere ? .stop : .proceed
+            }
+            try console.flush()
+            reached = head
+        }
         try eachBatch(after: &reached) { record in
             try layout.append(record, to: &listing, console)
         } end: { _ in
@@ -86,7 +98,7 @@ struct JournalFollower {
         guard count > 0 else { return head }
         var first = SequenceNumber.zero
         var found = 0
-        try AuditReader(store).records(matching: filter, .newestFirst) { record in
+        try AuditReader(store).recordsLookedUp(matching: filter, .newestFirst) { record in
             found += 1
             guard found == count else { return .proceed }
             first = record.sequence.previous
