@@ -42,8 +42,10 @@ extension PersistentStoreDescription {
         _ servers: String, _ store: String, _ protection: SharedStoreProtection
     ) -> SharedLink {
         do {
-            let place = try SharedPlace(servers: servers, store: store)
-            return place.link(protection: protection == .required ? .required : .waived)
+            return try SharedPlace(
+                servers: servers, store: store,
+                protection: protection == .required ? .required : .waived
+            ).link()
         } catch {
             // Opening the store says so.
             return SharedLink(

@@ -18,12 +18,46 @@ extension PostgresSchema {
     package static func install(
         on servers: ServerDescription, limits: PostgresTerms.Limits = PostgresTerms.Limits()
     ) throws(PostgresError) -> ServerPlace {
+        try onLeader(of: servers, limits) { connection, deadline throws(PostgresError) in
+            try install(on: connection, until: deadline)
+        }
+    }
+
+    /// Makes a store without entries, on the server that leads; see ``install(on:limits:)``.
+    ///
+    /// - Parameters:
+    ///   - name: Its name, alone on the servers.
+    ///   - identity: Which store it is.
+    ///   - numbers: The least object number that has not been given yet.
+    ///   - roles: The roles whose members may read, and may read and write.
+    ///   - servers: The servers, for the login that owns the schema.
+    ///   - limits: How long to wait for each.
+    /// - Returns: Where it was made.
+    /// - Throws: As there; also when there is a store of that name or identity, or a role is missing.
+    @discardableResult
+    package static func addStore(
+        _ name: String, _ identity: StoreIdentity, numbers: UInt64,
+        roles: (reader: String, writer: String), on servers: ServerDescription,
+        limits: PostgresTerms.Limits = PostgresTerms.Limits()
+    ) throws(PostgresError) -> ServerPlace {
+        try onLeader(of: servers, limits) { connection, deadline throws(PostgresError) in
+            try addStore(
+                name, identity, numbers: numbers, roles: roles, on: connection, until: deadline)
+        }
+    }
+
+    private typealias Deed =
+        (PostgresConnection, ContinuousClock.Instant) throws(PostgresError) -> Void
+
+    private static func onLeader(
+        of servers: ServerDescription, _ limits: PostgresTerms.Limits, _ deed: Deed
+    ) throws(PostgresError) -> ServerPlace {
         var reason: PostgresError?
         for place in try servers.places() {
             do {
                 let connection = try PostgresConnection(
                     to: place, of: servers, until: .now + limits.connecting)
-                try install(confirmedOn: connection, until: .now + limits.answering)
+                try carryOut(deed, confirmedOn: connection, until: .now + limits.answering)
                 return place
             } catch {
                 let error = error.at(place)
@@ -39,23 +73,23 @@ extension PostgresSchema {
         throw reason
     }
 
-    private static func install(
-        confirmedOn connection: PostgresConnection, until deadline: ContinuousClock.Instant
+    private static func carryOut(
+        _ deed: Deed, confirmedOn connection: PostgresConnection,
+        until deadline: ContinuousClock.Instant
     ) throws(PostgresError) {
         // What a login has set for itself must not keep the standbys from being waited for.
         try connection.run(
             script: "SET synchronous_commit = on; SET client_min_messages = 'warning'",
             until: deadline)
         do {
-            try install(on: connection, until: deadline)
+            try deed(connection, deadline)
         } catch {
             guard error.code != .refused else { throw error }
             throw PostgresError(
-                .late, state: error.state,
-                "It is not known whether the schema is there: \(error.message)")
+                .late, state: error.state, "It is not known whether it was done: \(error.message)")
         }
         guard connection.takeWarnings().isEmpty else {
-            throw PostgresError(.late, "The standbys do not confirm that the schema is there.")
+            throw PostgresError(.late, "The standbys do not confirm that it was done.")
         }
     }
 }

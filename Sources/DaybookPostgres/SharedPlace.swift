@@ -8,28 +8,36 @@ package struct SharedPlace: Sendable, Hashable {
     package let servers: ServerDescription
     /// The name of the store on them.
     package let store: String
+    /// Whether others have to confirm what a server writes.
+    package let protection: PostgresTerms.Protection
 
     /// The place of a store.
     ///
     /// - Parameters:
     ///   - servers: The servers, in libpq's words.
     ///   - store: The name of the store.
+    ///   - protection: Whether others have to confirm what a server writes.
     /// - Throws: ``SharedJournalError`` with ``SharedJournalError/Code/refused`` when they cannot be read.
-    package init(servers: String, store: String) throws(SharedJournalError) {
+    package init(
+        servers: String, store: String, protection: PostgresTerms.Protection = .required
+    ) throws(SharedJournalError) {
         do {
             self.servers = try ServerDescription(servers)
         } catch {
             throw SharedJournalError(error)
         }
-        guard !store.isEmpty else {
-            throw SharedJournalError(.refused, "A shared store has a name, and this one is empty.")
+        guard !store.isEmpty, !store.contains(where: { "&?".contains($0) }) else {
+            throw SharedJournalError(
+                .refused, "A shared store has a name without '&' and '?', and not '\(store)'.")
         }
         self.store = store
+        self.protection = protection
     }
 
     /// Reads a place.
     ///
-    /// - Parameter text: `postgresql:SERVERS?store=NAME`, SERVERS in libpq's words without the scheme.
+    /// - Parameter text: `postgresql:SERVERS?store=NAME`, SERVERS in libpq's words without the scheme; with
+    ///   `&unprotected=allowed` at its end where no other server has to confirm.
     /// - Throws: ``SharedJournalError`` with ``SharedJournalError/Code/refused``.
     package init(parsing text: String) throws(SharedJournalError) {
         guard text.hasPrefix(Self.scheme), let mark = text.range(of: Self.mark, options: .backwards)
@@ -41,32 +49,32 @@ package struct SharedPlace: Sendable, Hashable {
         }
         let start = text.index(text.startIndex, offsetBy: Self.scheme.count)
         let servers = String(text[start..<mark.lowerBound])
+        var store = String(text[mark.upperBound...])
+        let isWaived = store.hasSuffix(Self.waiver)
+        if isWaived { store.removeLast(Self.waiver.count) }
         try self.init(
             // A place with two slashes is one of libpq's own.
-            servers: servers.hasPrefix("//") ? Self.scheme + servers : servers,
-            store: String(text[mark.upperBound...]))
+            servers: servers.hasPrefix("//") ? Self.scheme + servers : servers, store: store,
+            protection: isWaived ? .waived : .required)
     }
 
     /// What a file keeps: the service, but never a host.
     package var text: String {
         let service = servers.service.map { "service=\($0)" } ?? ""
-        return "\(Self.scheme)\(service)\(Self.mark)\(store)"
+        let waiver = protection == .waived ? Self.waiver : ""
+        return "\(Self.scheme)\(service)\(Self.mark)\(store)\(waiver)"
     }
 
     private static let scheme = "postgresql:"
     private static let mark = "?store="
+    private static let waiver = "&unprotected=allowed"
 
     /// How a node reaches its journal there.
     ///
-    /// - Parameters:
-    ///   - protection: Whether others have to confirm what a server writes.
-    ///   - limits: How long to wait for servers.
+    /// - Parameter limits: How long to wait for servers.
     /// - Returns: A link for ``StoreOptions/link``.
-    package func link(
-        protection: PostgresTerms.Protection = .required,
-        limits: PostgresTerms.Limits = PostgresTerms.Limits()
-    ) -> SharedLink {
-        let (servers, store) = (servers, store)
+    package func link(limits: PostgresTerms.Limits = PostgresTerms.Limits()) -> SharedLink {
+        let (servers, store, protection) = (servers, store, protection)
         @Sendable func terms(_ node: UUID) -> PostgresTerms {
             PostgresTerms(
                 servers: servers, store: store, node: node,

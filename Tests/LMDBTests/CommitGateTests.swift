@@ -121,7 +121,9 @@ import Testing
         #expect(try keys() == (0..<times).map { "missing \($0 + 1)" } + ["own"])
     }
 
-    @Test func `what the gate writes does not pass it, and it is told once when all is answered`() throws {
+    @Test func `what the gate writes does not pass it, and it is told once when all is answered`()
+        throws
+    {
         let states = Mutex<[GateOfWrite]>([])
         let gate = ScriptedGate({ $0 == 1 ? .again : .commit }) { [table] write in
             try write { transaction in

@@ -74,7 +74,10 @@ enum Tool {
             StoreOptions.Waiting.usual = StoreOptions.Waiting(
                 limit: arguments[SharedOptions.lockTimeout] ?? StoreOptions.Waiting.limitUsual,
                 isOver: { Interruption.isThere })
-            return try command.run(arguments, console)
+            SharedStores.isOffline = arguments[SharedOptions.offline]
+            let code = try command.run(arguments, console)
+            for warning in SharedStores.warnings { try console.warn(warning) }
+            return code
         }
         return .success
     }

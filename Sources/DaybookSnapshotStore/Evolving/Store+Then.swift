@@ -23,7 +23,8 @@ extension Store {
         readOnly.isReadOnly = true
         return Store(
             path: path, model: model,
-            metadata: StoreMetadata(StoreIdentity(uuid: uuid, createdAt: createdAt)), options: readOnly,
+            metadata: StoreMetadata(StoreIdentity(uuid: uuid, createdAt: createdAt)),
+            options: readOnly,
             parts: parts.with(model.schema), environment: environment)
     }
 

@@ -102,6 +102,11 @@ final class JournalGate: CommitGate {
         }
     }
 
+    /// Asks the journal something that is no part of a save.
+    func ask<R: Sendable>(_ body: (any SharedJournal) throws -> R) throws -> R {
+        try asStoreError { try calling.withLock { _ in try body(journal) } }
+    }
+
     /// The last entry that was folded since this was called last; nil when there was none.
     func takeNews() -> SequenceNumber? {
         state.withLock { $0.news.take() }

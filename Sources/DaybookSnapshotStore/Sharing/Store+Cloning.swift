@@ -66,14 +66,26 @@ extension Store {
             try begin(link, at: path, version: version, options: options)
         } catch let error as StoreError where error.code == .diverged {
             // Another node was quicker.
-            try remove(at: path)
             try clone(from: link, into: path, options: options).close()
         }
     }
 
-    private static func begin(
-        _ link: SharedLink, at path: String, version: ModelVersion, options: StoreOptions
-    ) throws {
+    /// Begins a shared store that has no entries.
+    ///
+    /// - Parameters:
+    ///   - link: How to reach the shared journal.
+    ///   - path: Where there is no file yet.
+    ///   - version: The model, which its first entry sets.
+    ///   - options: How to open the store; their link is not looked at.
+    ///   - header: What the first entry says.
+    /// - Returns: The digest of the first entry.
+    /// - Throws: ``StoreError`` as ``push(to:_:)``, with ``StoreError/Code/diverged`` when another node was quicker.
+    ///   A file whose first entry was not appended is taken away, unless that is not known.
+    @discardableResult
+    package static func begin(
+        _ link: SharedLink, at path: String, version: ModelVersion, options: StoreOptions,
+        _ header: EntryHeader = EntryHeader(kind: .model)
+    ) throws -> Digest {
         let identity: StoreIdentity
         do {
             identity = try link.identify()
@@ -83,16 +95,18 @@ extension Store {
         var options = options
         options.link = nil
         _ = try make(
-            at: path, version: version, options: options, EntryHeader(kind: .model), copying: nil,
-            as: identity)
+            at: path, version: version, options: options, header, copying: nil, as: identity)
         let store = try open(at: path, model: nil, options: options, modelSource: .both)
         do {
             try store.push(to: link)
         } catch {
             store.closeQuietly()
+            if (error as? StoreError)?.code != .inDoubt { try remove(at: path) }
             throw error
         }
+        let digest = try store.headDigest()
         try store.close()
+        return digest
     }
 
     private static func firstEntry(
@@ -190,6 +204,15 @@ extension Store {
     }
 
     // MARK: - Comparing
+
+    /// The last entry that the file and the shared journal have in common.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/unreachable``, also for a store that is not shared.
+    /// - Complexity: O(log *n*) questions to the shared journal.
+    package func lastCommonEntry() throws -> SequenceNumber {
+        guard let sharing else { throw StoreError.notLinked(path) }
+        return try sharing.ask { try commonHead(with: $0).sequence }
+    }
 
     /// The last entry that a shared journal has, too.
     ///

@@ -69,6 +69,11 @@ extension Store {
 
     // MARK: - Numbers
 
+    /// The first object number that no object of this file has, and none will get without a word to the file.
+    package func reservedNumbers() throws -> UInt64 {
+        try reading { try StoreMetadata.reserved(parts.tables.meta, in: $0) }
+    }
+
     /// Takes numbers from those that the file has kept, or from the shared journal.
     func takeSharedNumbers(_ sharing: JournalGate, count: UInt64) throws {
         let kept = try writing { [meta = parts.tables.meta] transaction in

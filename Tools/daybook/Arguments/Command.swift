@@ -93,6 +93,9 @@ struct CommandDeclaration: Sendable {
         positionals.contains { $0.name == "STORE" || $0.name == "NEW" }
     }
 
+    /// Whether the store may be one that is linked to a shared store.
+    private var mayBeLinked: Bool { positionals.contains { $0.name == "STORE" } }
+
     /// The options of this command and the shared options that apply to it.
     var allOptions: [ArgumentDeclaration] {
         options
@@ -101,6 +104,7 @@ struct CommandDeclaration: Sendable {
                 case SharedOptions.output.declaration.name: !formats.isEmpty
                 case SharedOptions.noPager.declaration.name: isPaged
                 case SharedOptions.lockTimeout.declaration.name: isAboutStore
+                case SharedOptions.offline.declaration.name: mayBeLinked
                 default: true
                 }
             }
@@ -121,12 +125,14 @@ enum SharedOptions {
     static let lockTimeout = Option<Duration>(
         "--lock-timeout", "SECONDS", .seconds,
         "Wait at most this long for another process that writes to the store; 60 by default.")
+    static let offline = Flag(
+        "--offline", "Do not ask the servers of a store that is shared with other machines.")
     static let help = Flag("--help", short: "-h", "Print this help.")
 
     static var all: [ArgumentDeclaration] {
         [
             output.declaration, color.declaration, quiet.declaration, noPager.declaration,
-            lockTimeout.declaration, help.declaration,
+            lockTimeout.declaration, offline.declaration, help.declaration,
         ]
     }
 }

@@ -55,7 +55,7 @@ struct TailCommand: Command {
         guard let name = arguments[cursor] else {
             return try printLast(arguments, filter, layout, console)
         }
-        let store = try Store.open(at: arguments[store])
+        let store = try StoreWriting.open(arguments[store], console)
         let reader = CursorReader(named: name, of: store, filter)
         if arguments[follow] {
             guard arguments[limit] == nil else {

@@ -3,6 +3,7 @@
 
 import DaybookJournalLog
 import DaybookObjectModel
+import DaybookPostgres
 import DaybookSnapshotStore
 import Foundation
 
@@ -14,6 +15,9 @@ struct InitCommand: Command {
     private let author = Option("--author", short: "-a", "A", .text, "The author of entry 1.")
     private let note = Option("--note", "N", .text, "The note of entry 1.")
     private let info = InfoArguments("Information to keep with entry 1.")
+    private let shared = Option(
+        "--shared", "PLACE", .text,
+        "Begin a shared store that has no entries, such as 'postgresql:service=ledger?store=iso'.")
 
     var declaration: CommandDeclaration {
         CommandDeclaration(
@@ -34,12 +38,23 @@ struct InitCommand: Command {
                 if they are given. An existing file is left as it is; if several processes make
                 the same store at the same time, one of them succeeds. The store gets its name
                 when it is complete and on the disk.
+
+                With '--shared' the model becomes entry 1 of a store that several machines share,
+                which must have been made on the servers and have no entries (see 'daybook help
+                schema'), and STORE is this machine's copy. Other machines use 'daybook clone'.
                 """,
-            arguments: [store, model, author, note, info.argument],
-            examples: [.init("daybook init iso.daybook --model iso.json", "Create a store")],
+            arguments: [store, model, author, note, info.argument, shared],
+            examples: [
+                .init("daybook init iso.daybook --model iso.json", "Create a store"),
+                .init(
+                    "daybook init iso.daybook -m iso.json --shared "
+                        + "'postgresql:service=ledger?store=iso'", "Begin a shared store"),
+            ],
             endings: [
                 .init(.success, "The store is there."),
                 .init(.usage, "Wrong usage, a faulty model, or the file exists already."),
+                .init(.conflict, "The shared store has entries already, and is another one."),
+                .init(.unreachable, "No server of the shared store was reached."),
             ])
     }
 
@@ -51,9 +66,7 @@ struct InitCommand: Command {
                 "'\(path)' exists already and is left as it is. Choose another path.")
         }
         let description = try ModelText(arguments[model]).read(console)
-        let digest = try Store.make(
-            at: path, model: description, author: arguments[author], note: arguments[note],
-            info: info.info(arguments))
+        let digest = try make(path, description, arguments)
         let entities =
             description.entities.count == 1
             ? "1 entity" : "\(description.entities.count) entities"
@@ -65,5 +78,21 @@ struct InitCommand: Command {
                 ["sequence": 1, "digest": .string(digest.description)] as JSONText)
         }
         return .success
+    }
+
+    private func make(
+        _ path: String, _ model: ManagedObjectModel, _ arguments: ParsedArguments
+    ) throws -> Digest {
+        let info = info.info(arguments)
+        guard let place = arguments[shared] else {
+            return try Store.make(
+                at: path, model: model, author: arguments[author], note: arguments[note],
+                info: info)
+        }
+        let link = try SharedPlace(parsing: place).link()
+        return try Store.begin(
+            link, at: path, version: ModelVersion(first: model.persistent), options: StoreOptions(),
+            EntryHeader(
+                kind: .model, author: arguments[author], note: arguments[note], info: info))
     }
 }

@@ -18,6 +18,7 @@ extension ToolError {
         case let error as NewFileError: self.init(.usage, error.description)
         case let error as PostgresError:
             self.init(ExitCode(error), error.description)
+        case let error as SharedJournalError: self.init(StoreError(error))
         case let error as CoreDataError:
             self.init(.usage, error.message, details: error.problems)
         default: self.init(.usage, String(describing: error))
@@ -58,8 +59,9 @@ extension ExitCode {
                 .permission,
                 .unsupportedFileSystem, .inputOutput, .closed, .replaced:
                 .unreadable
-            case .conflict, .duplicate, .undoBlocked: .conflict
+            case .conflict, .duplicate, .undoBlocked, .diverged, .quarantined: .conflict
             case .digestMismatch: .unverifiable
+            case .unreachable, .inDoubt, .unprotected: .unreachable
             default: .usage
             }
     }

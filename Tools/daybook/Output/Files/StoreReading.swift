@@ -7,9 +7,10 @@ import DaybookSnapshotStore
 
 /// Lookups that the reading commands share.
 enum StoreReading {
-    /// Opens a store for reading only.
+    /// Opens a store for reading only. One that is shared is first brought up to its servers.
     static func open(_ path: String) throws -> Store {
-        try Store.open(at: path, options: StoreOptions(isReadOnly: true))
+        try SharedStores.bringUp(path)
+        return try Store.open(at: path, options: StoreOptions(isReadOnly: true))
     }
 
     /// The sequence number of a moment; zero for a time before the first entry.

@@ -13,6 +13,7 @@ enum StoreWriting {
                 done == total ? $0.finish() : $0.reach(100 * done / max(1, total))
             }
         }
+        options.link = try SharedStores.link(of: path)
         return try Store.open(at: path, options: options)
     }
 }
