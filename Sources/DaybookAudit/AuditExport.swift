@@ -1,5 +1,5 @@
 public import DaybookJournalLog
-internal import DaybookSnapshotStore
+package import DaybookSnapshotStore
 
 /// An export of a journal to other programs.
 ///
@@ -18,6 +18,8 @@ public struct AuditExport: Sendable {
     public var options = AuditOptions()
     /// The entry after which to continue; nil to start from the beginning.
     public var resumesAfter: SequenceNumber?
+    /// Who prepares records while others are written.
+    package var cores = OtherCores.all
     private let reader: AuditReader
 
     /// An export of everything.
@@ -58,23 +60,30 @@ public struct AuditExport: Sendable {
 
         var encoder = try format.encoder(for: scope)
         let isWhole = type(of: format).keepsEntriesWhole
-        var data = LargeDataExport(of: store, carries: type(of: format).carriesLargeData)
+        let carries = type(of: format).carriesLargeData
+        var data = LargeDataExport(of: store, carries: carries)
         try data.pass(entriesBefore: first, isContinued: resumesAfter != nil)
         do {
             for pass in 0..<encoder.passes {
                 try output(try encoder.opening(ofPass: pass))
-                // Each digest covers the one before, so none is written from the first that covers
-                // a hidden value on. Entries before the beginning are not examined.
-                var tellsDigests = redaction.isEmpty || first == SequenceNumber(1)
-                try store.entries(from: first, through: last) { entry in
-                    if tellsDigests, redaction.concerns(entry.changes) { tellsDigests = false }
-                    if let record = wanted.record(of: entry) {
-                        let shown = (isWhole ? record.whole : record)
-                            .redacted(by: redaction, tellsDigest: tellsDigests)
-                        if pass == 0 { try data.write(shown, to: output) }
-                        try output(try encoder.bytes(of: shown, inPass: pass))
+                // Entries before the beginning are not examined for hidden values.
+                let telling = DigestTelling(redaction.isEmpty || first == SequenceNumber(1))
+                let maker = PreparedRecord.Maker(
+                    filter: wanted, redaction: redaction, isWhole: isWhole,
+                    carriesLargeData: carries && pass == 0, tellsDigests: telling,
+                    encoder: encoder as? any RecordwiseEncoder, pass: pass)
+                try store.entries(
+                    from: first, through: last, on: cores, making: maker.prepare
+                ) { prepared in
+                    if prepared.isOfHidden { telling.end() }
+                    if let record = prepared.shown {
+                        let shown = record.redacted(by: redaction, tellsDigest: telling.isTold)
+                        if prepared.hasLargeData { try data.write(shown, to: output) }
+                        try output(
+                            try prepared.bytes(tellingDigest: telling.isTold)
+                                ?? encoder.bytes(of: shown, inPass: pass))
                     }
-                    if pass == 0 { progress(entry.sequence) }
+                    if pass == 0 { progress(prepared.sequence) }
                     return .proceed
                 }
                 try output(try encoder.closing(ofPass: pass))

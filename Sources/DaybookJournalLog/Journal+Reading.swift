@@ -150,10 +150,25 @@ extension Journal {
     ) throws {
         guard let neighbour else { return }
         let (older, newer) = order == .ascending ? (neighbour, entry) : (entry, neighbour)
-        guard newer.previous == older.digest else {
+        try Self.checkChain(
+            from: older.sequence, older.digest, to: newer.sequence, carrying: newer.previous)
+    }
+
+    /// Checks that an entry follows another one.
+    ///
+    /// - Parameters:
+    ///   - older: The entry before.
+    ///   - digest: Its digest.
+    ///   - newer: The entry.
+    ///   - previous: The digest that it carries of the one before.
+    /// - Throws: ``JournalError`` with ``JournalError/Code/entryBroken`` when that is another one.
+    package static func checkChain(
+        from older: SequenceNumber, _ digest: Digest, to newer: SequenceNumber,
+        carrying previous: Digest
+    ) throws {
+        guard previous == digest else {
             throw JournalError.entryBroken(
-                at: newer.sequence,
-                because: "it does not carry the digest of entry \(older.sequence)")
+                at: newer, because: "it does not carry the digest of entry \(older)")
         }
     }
 }

@@ -108,7 +108,7 @@ import Testing
         let walked = try counted { transaction in
             let table = table
             try transaction.scanInParts(
-                table, from: Self.key(0), to: Self.key(Self.count), begin: { 0 }
+                [table], from: Self.key(0), to: Self.key(Self.count), begin: { 0 }
             ) { part, transaction, lower, upper in
                 try transaction.scan(
                     table, from: lower.span.bytes, to: upper.span.bytes, order: .ascending

@@ -36,7 +36,7 @@ public struct CSVFormat: AuditFormat {
     }
 }
 
-private struct CSVEncoder: AuditEncoder {
+private struct CSVEncoder: RecordwiseEncoder {
     let namesColumns: Bool
 
     /// The line with the names of the columns.

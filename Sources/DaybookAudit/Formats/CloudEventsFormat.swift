@@ -45,7 +45,7 @@ public struct CloudEventsFormat: AuditFormat {
     }
 }
 
-private struct CloudEventsEncoder: AuditEncoder {
+private struct CloudEventsEncoder: RecordwiseEncoder {
     let source: String
     /// The identifier of the store.
     let store: String

@@ -48,7 +48,7 @@ public struct DebeziumFormat: AuditFormat {
     }
 }
 
-private struct DebeziumEncoder: AuditEncoder {
+private struct DebeziumEncoder: RecordwiseEncoder {
     let scope: AuditScope
     /// The logical name of the source.
     let name: String

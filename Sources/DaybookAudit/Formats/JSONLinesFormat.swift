@@ -48,7 +48,7 @@ public struct JSONLinesFormat: AuditFormat {
 }
 
 /// Writes each record on a line.
-package struct JSONLinesEncoder: AuditEncoder {
+package struct JSONLinesEncoder: RecordwiseEncoder {
     /// Makes an encoder.
     package init() {}
 

@@ -20,7 +20,7 @@ public struct JSONPatchFormat: AuditFormat {
     public func encoder(for scope: AuditScope) -> any AuditEncoder { JSONPatchEncoder() }
 }
 
-private struct JSONPatchEncoder: AuditEncoder {
+private struct JSONPatchEncoder: RecordwiseEncoder {
     /// The operations of a record on one line, with its line end.
     func bytes(of record: AuditRecord, inPass pass: Int) -> [UInt8] {
         var writer = JSONWriter(capacity: 64 + record.shown.count * 256)

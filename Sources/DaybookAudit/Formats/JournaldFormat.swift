@@ -49,7 +49,7 @@ public struct JournaldFormat: AuditFormat {
     }
 }
 
-private struct JournaldEncoder: AuditEncoder {
+private struct JournaldEncoder: RecordwiseEncoder {
     let store: String
     let host: String?
 

@@ -35,7 +35,7 @@ public struct OCSFFormat: AuditFormat {
     }
 }
 
-private struct OCSFEncoder: AuditEncoder {
+private struct OCSFEncoder: RecordwiseEncoder {
     private static let classNumber = 3004
     let store: String
     let source: String

@@ -53,7 +53,7 @@ public struct SyslogFormat: AuditFormat {
     }
 }
 
-private struct SyslogEncoder: AuditEncoder {
+private struct SyslogEncoder: RecordwiseEncoder {
     let host: String
 
     /// A message for each change.

@@ -106,6 +106,9 @@ package final class Environment: Sendable {
         return returned
     }
 
+    /// Whether the calling thread is inside a read.
+    package var isReadingOnThisThread: Bool { core.pool.isReadingOnThisThread() }
+
     /// Runs `body` as ``write(_:)`` does, for a caller that keeps the result itself: generic code
     /// costs a small save more than its records do.
     ///

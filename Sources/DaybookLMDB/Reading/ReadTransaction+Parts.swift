@@ -4,14 +4,15 @@ internal import Foundation
 extension ReadTransaction {
     /// Walks many records on all of the processor's cores.
     ///
-    /// The range is cut where the lowest branch pages begin, each of which has about a hundred leaves. What is
-    /// found in the parts is joined on the calling thread, in the order of the keys. Few parts are walked at
+    /// The range is cut where the lowest branch pages of the tables begin, each of which has about a hundred leaves.
+    /// What is found in the parts is joined on the calling thread, in the order of the keys. Few parts are walked at
     /// first, so that whoever soon has enough walks little in vain, and fewer again when they bring much.
     ///
     /// - Parameters:
-    ///   - table: The table.
+    ///   - tables: The tables, each of which has records in the range.
     ///   - lower: The first key.
     ///   - upper: The key behind the last.
+    ///   - size: Records whose keys begin with the same bytes, so many of them, are in the same part.
     ///   - begin: Makes what parts begin with; called before some are walked.
     ///   - walk: Walks one part, from a key up to another one, in a transaction of the same state that ends
     ///     with the call. Several parts are walked at the same time.
@@ -21,14 +22,15 @@ extension ReadTransaction {
     ///   which it does; what `join` throws.
     /// - Complexity: O(*n*) page reads, *n* the number of records in the range, shared among the cores.
     package func scanInParts<Part: Sendable>(
-        _ table: Table, from lower: [UInt8], to upper: [UInt8], begin: () -> Part,
+        _ tables: [Table], from lower: [UInt8], to upper: [UInt8], cutAfter size: Int = .max,
+        begin: () -> Part,
         walk:
             @Sendable (
                 inout Part, borrowing ReadTransaction, _ lower: [UInt8], _ upper: [UInt8]
             ) throws -> Void,
         join: (Part) throws -> ScanStep, bytes: (Part) -> Int = { _ in 0 }
     ) throws {
-        let boundaries = [lower] + (try boundaries(of: table, from: lower, to: upper)) + [upper]
+        let boundaries = try boundaries(of: tables, from: lower, to: upper, cutAfter: size)
         var next = 0
         var size = 1
         while next < boundaries.count - 1 {
@@ -87,7 +89,26 @@ extension ReadTransaction {
         }
     }
 
-    /// The keys in a range at which the lowest branch pages begin, in order.
+    /// The keys at which the parts of a range begin, in order, and the end of the last part.
+    private func boundaries(
+        of tables: [Table], from lower: [UInt8], to upper: [UInt8], cutAfter size: Int
+    ) throws(LMDBError) -> [[UInt8]] {
+        var cuts: [[UInt8]] = []
+        for table in tables {
+            for key in try boundaries(of: table, from: lower, to: upper) {
+                cuts.append(key.count > size ? Array(key.prefix(size)) : key)
+            }
+        }
+        if tables.count > 1 { cuts.sort { $0.lexicographicallyPrecedes($1) } }
+        var boundaries = [lower]
+        for cut in cuts where boundaries[boundaries.count - 1].lexicographicallyPrecedes(cut) {
+            boundaries.append(cut)
+        }
+        boundaries.append(upper)
+        return boundaries
+    }
+
+    /// The keys in a range at which the lowest branch pages of a table begin, in order.
     private func boundaries(
         of table: Table, from lower: [UInt8], to upper: [UInt8]
     ) throws(LMDBError) -> [[UInt8]] {

@@ -108,3 +108,60 @@ extension Store {
         return (entries, nil)
     }
 }
+
+extension Store {
+    /// Passes what is made of entries to `body`, in order. Where they are many, other cores read and make ahead.
+    ///
+    /// Each few entries are read in a read transaction of their own, and `body` runs outside of it.
+    ///
+    /// - Parameters:
+    ///   - first: The first entry.
+    ///   - last: The last one.
+    ///   - cores: Who reads ahead.
+    ///   - make: Makes something of an entry, on any thread.
+    ///   - body: Takes it on the calling thread, and says whether to go on.
+    /// - Throws: As ``entries(from:through:_:)``, and what `make` throws; `body` has taken what was made of all
+    ///   entries before then.
+    package func entries<Made: Sendable>(
+        from first: SequenceNumber, through last: SequenceNumber, on cores: OtherCores = .all,
+        making make: @escaping @Sendable (Entry) throws -> Made,
+        _ body: (Made) throws -> WalkStep
+    ) throws {
+        guard first <= last else { return }
+        // Another thread might have to wait for this one's read to end.
+        let isReading = try openEnvironment().isReadingOnThisThread
+        let read: EntriesAhead<Made>.Read = { [self] range in piece(range, make) }
+        let ahead = EntriesAhead(
+            max(first, SequenceNumber(1))...last, on: isReading ? .none : cores, read: read)
+        try ahead.forEach(
+            readHere: read,
+            checkChain: { older, newer in
+                try wrapping {
+                    try Journal.checkChain(
+                        from: older.sequence, older.digest, to: newer.sequence,
+                        carrying: newer.digest)
+                }
+            }, body)
+    }
+
+    private func piece<Made: Sendable>(
+        _ range: ClosedRange<SequenceNumber>, _ make: (Entry) throws -> Made
+    ) -> EntryPiece<Made> {
+        let batch = batch(
+            from: range.lowerBound, through: range.upperBound,
+            bytes: EntriesAhead<Made>.pieceBytesLimit)
+        var piece = EntryPiece<Made>(failure: batch.failure)
+        for entry in batch.entries {
+            do {
+                piece.made.append(try make(try Entry(entry)))
+            } catch {
+                piece.failure = error
+                break
+            }
+            if piece.first == nil { piece.first = JournalPlace(entry.sequence, entry.previous) }
+            piece.last = JournalPlace(entry.sequence, entry.digest)
+            piece.byteCount += entry.payload.count
+        }
+        return piece
+    }
+}

@@ -23,9 +23,20 @@ extension Projection {
         in transaction: borrowing some Reading & ~Copyable,
         _ body: (ObjectID, RowLayout, RawSpan) throws -> WalkStep
     ) throws -> WalkStep {
+        try walk(
+            from: StoreKey.entity(entity), to: StoreKey.end(of: entity), at: sequence,
+            isLatest: isLatest, in: transaction, body)
+    }
+
+    /// Walks the objects of one entity between two keys as of `sequence`, in order, each with its row then.
+    func walk(
+        from lower: [UInt8], to upper: [UInt8], at sequence: SequenceNumber, isLatest: Bool,
+        in transaction: borrowing some Reading & ~Copyable,
+        _ body: (ObjectID, RowLayout, RawSpan) throws -> WalkStep
+    ) throws -> WalkStep {
         isLatest
-            ? try walkRows(of: entity, in: transaction, body)
-            : try walkPast(of: entity, at: sequence, in: transaction, body)
+            ? try walkRows(from: lower, to: upper, in: transaction, body)
+            : try walkStretch(from: lower, to: upper, at: sequence, in: transaction, body)
     }
 
     func walkRows(
@@ -137,17 +148,6 @@ extension Projection {
         return try body(object, layout, value)
     }
 
-    /// Walks the past: objects that were changed after `sequence` have a version, the others a row.
-    private func walkPast(
-        of entity: EntityNumber, at sequence: SequenceNumber,
-        in transaction: borrowing some Reading & ~Copyable,
-        _ body: (ObjectID, RowLayout, RawSpan) throws -> WalkStep
-    ) throws -> WalkStep {
-        try walkStretch(
-            from: StoreKey.entity(entity), to: StoreKey.end(of: entity), at: sequence,
-            in: transaction, body)
-    }
-
     /// Walks the past between two keys of one entity, stretch by stretch, so that neither what has changed
     /// behind the last object that is wanted is read, nor all of it kept.
     func walkPast(
@@ -182,6 +182,7 @@ extension Projection {
         return .proceed
     }
 
+    /// Walks the past between two keys: objects that were changed after `sequence` have a version, the others a row.
     private func walkStretch(
         from lower: [UInt8], to upper: [UInt8], at sequence: SequenceNumber,
         in transaction: borrowing some Reading & ~Copyable,
@@ -226,24 +227,11 @@ extension Projection {
         return changed
     }
 
-    /// Passes on the objects that were there at `sequence` and have been changed or deleted since, in order,
-    /// each with its row then.
+    /// Passes on the objects between two keys that were there at `sequence` and have been changed or deleted since, in
+    /// order, each with its row then.
     ///
-    /// - Complexity: O(*v*) page reads, *v* the number of versions of the entities' objects.
+    /// - Complexity: O(*v*) page reads, *v* the number of versions between the keys.
     func forEachReplaced(
-        of entities: [EntityNumber], since sequence: SequenceNumber,
-        in transaction: borrowing some Reading & ~Copyable,
-        _ body: (ObjectID, RowLayout, RawSpan) throws -> WalkStep
-    ) throws {
-        for entity in entities {
-            let step = try forEachReplaced(
-                from: StoreKey.entity(entity), to: StoreKey.end(of: entity), since: sequence,
-                in: transaction, body)
-            if step == .stop { return }
-        }
-    }
-
-    private func forEachReplaced(
         from lower: [UInt8], to upper: [UInt8], since sequence: SequenceNumber,
         in transaction: borrowing some Reading & ~Copyable,
         _ body: (ObjectID, RowLayout, RawSpan) throws -> WalkStep

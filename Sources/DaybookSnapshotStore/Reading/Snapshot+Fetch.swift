@@ -84,7 +84,7 @@ extension Snapshot {
         var collected = RowCollector()
         if query.sortings.isEmpty, !query.isPart, query.entities.count == 1 {
             let candidates = try candidates(query)
-            if candidates == nil, isLatest, query.limit == nil, query.offset <= 0 {
+            if candidates == nil, query.limit == nil, query.offset <= 0 {
                 return try gatherRows(of: query, body)
             }
             var passed = 0

@@ -150,7 +150,7 @@ extension Snapshot {
     }
 
     /// The entities whose objects are in an index, and where they have its properties.
-    private struct Holders {
+    private struct Holders: Sendable {
         let index: SchemaIndex
         let slots: [EntityNumber: [Int]]
 
@@ -182,11 +182,20 @@ extension Snapshot {
     /// The keys of all objects that have changed since; nil when these are too many.
     private func keysInVersions(_ holders: Holders) throws -> [[UInt8]]? {
         var keys: [[UInt8]] = []
-        try projection.forEachReplaced(
-            of: holders.entities, since: sequence, in: transaction
-        ) { object, row, bytes in
-            if let key = try key(of: object, holders, row, bytes) { keys.append(key) }
-            return past.hasRoom(for: keys.count) ? .proceed : .stop
+        for entity in holders.entities where past.hasRoom(for: keys.count) {
+            try scanInParts([projection.tables.versions], of: entity) {
+                [[UInt8]]()
+            } walk: { part, own, lower, upper in
+                _ = try own.projection.forEachReplaced(
+                    from: lower, to: upper, since: own.sequence, in: own.transaction
+                ) { object, row, bytes in
+                    if let key = try own.key(of: object, holders, row, bytes) { part.append(key) }
+                    return own.past.hasRoom(for: part.count) ? .proceed : .stop
+                }
+            } join: { part in
+                keys += part
+                return past.hasRoom(for: keys.count) ? .proceed : .stop
+            }
         }
         return past.hasRoom(for: keys.count) ? keys : nil
     }

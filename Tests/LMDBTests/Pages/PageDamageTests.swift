@@ -156,7 +156,7 @@ import Testing
         _ transaction: borrowing ReadTransaction, _ table: Table
     ) throws -> [UInt8] {
         var all: [UInt8] = []
-        try transaction.scanInParts(table, from: [0], to: [0xFF]) {
+        try transaction.scanInParts([table], from: [0], to: [0xFF]) {
             [UInt8]()
         } walk: { part, transaction, lower, upper in
             try transaction.scan(

@@ -38,7 +38,7 @@ import Testing
         var parts: [[Int]] = []
         try environment.read { [table] transaction in
             try transaction.scanInParts(
-                table, from: Self.key(lower), to: Self.key(upper)
+                [table], from: Self.key(lower), to: Self.key(upper)
             ) {
                 [Int]()
             } walk: { part, transaction, lower, upper in
