@@ -13,10 +13,7 @@ extension Store {
             try draft.fold(EntryPayload.bytes(EntryHeader(), changes), in: transaction)
             let entry = try draft.append(
                 recordedAt: last.head.recordedAt, occurredAt: nil, in: transaction)
-            transaction.remember(
-                LastCommitState(
-                    JournalHead(entry), greatest: draft.greatestKnown, model: last.model,
-                    pending: last.pending))
+            transaction.remember(last.after(entry, greatest: draft.greatestKnown))
         }
     }
 }
