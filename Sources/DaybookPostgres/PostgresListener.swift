@@ -1,6 +1,7 @@
 internal import DaybookJournalLog
 internal import DaybookPQ
 import DaybookSnapshotStore
+internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
@@ -10,7 +11,7 @@ internal import Synchronization
 /// stores would wait for each other.
 ///
 /// Invariants:
-/// - The thread runs from the first use on until ``stop()``.
+/// - The thread runs from the first use on until ``stop()``, or until the process ends.
 /// - Followers are called by the thread, with no lock held.
 final class PostgresListener: Sendable {
     private let terms: PostgresTerms
@@ -25,7 +26,11 @@ final class PostgresListener: Sendable {
         var announced: UInt64?
         var isRunning = false
         var isStopped = false
+        /// The thread, while it runs.
+        var thread: pthread_t?
     }
+
+    private let ended = DispatchSemaphore(value: 0)
 
     /// A listener that has not begun.
     ///
@@ -59,10 +64,19 @@ final class PostgresListener: Sendable {
         wake?.call()
     }
 
-    /// Ends the thread, soon.
+    /// Ends the thread, when it has announced what there is to announce.
+    ///
+    /// It waits for that, but not longer than for a server: who ends the process next must not take libraries down
+    /// under a thread that uses them.
     func stop() {
-        state.withLock { $0.isStopped = true }
+        let (thread, wasStopped) = state.withLock { state in
+            defer { state.isStopped = true }
+            return (state.thread, state.isStopped)
+        }
         wake?.call()
+        guard !wasStopped, let thread, pthread_equal(thread, pthread_self()) == 0 else { return }
+        let limit = Int((terms.limits.connecting + terms.limits.connecting).components.seconds)
+        _ = ended.wait(timeout: .now() + .seconds(max(1, limit)))
     }
 
     // MARK: - The thread
@@ -73,18 +87,29 @@ final class PostgresListener: Sendable {
             return !state.isRunning
         }
         guard isFirst else { return }
-        Thread.detachNewThread { self.loop() }
+        EndOfProcess.add(self)
+        Thread.detachNewThread {
+            self.state.withLock { $0.thread = pthread_self() }
+            self.loop()
+            self.state.withLock { $0.thread = nil }
+            EndOfProcess.remove(self)
+            self.ended.signal()
+        }
     }
 
     private var isStopped: Bool { state.withLock { $0.isStopped } }
 
+    /// Whether the thread is to end, and has nothing left to announce.
+    private var isDone: Bool { state.withLock { $0.isStopped && $0.announced == nil } }
+
     private func loop() {
         var backoff = Backoff()
-        while !isStopped {
+        while !isDone {
             do {
                 try listen { backoff.reset() }
             } catch {
                 // Whoever saves or reads is told; here it is tried again.
+                guard !isStopped else { return }
                 let end = ContinuousClock.now + backoff.wait()
                 guard let wake else { rest(until: end); continue }
                 while !isStopped && wake.wait(until: end) {}
@@ -100,13 +125,14 @@ final class PostgresListener: Sendable {
             script: "SET synchronous_commit = off; LISTEN \(channel)", until: limit)
         hasBegun()
         var nextLook = ContinuousClock.now
-        while !isStopped {
-            if nextLook <= .now {
+        while !isDone {
+            if nextLook <= .now, !isStopped {
                 try server.confirm(terms)
                 try look(on: server)
                 nextLook = .now + terms.limits.looking
             }
             try sendAnnounced(channel, on: server)
+            guard !isStopped else { return }
             let payloads = try server.connection.waitForNotifications(orFor: wake, until: nextLook)
             // Anybody may notify: what is told is what the journal says.
             if !payloads.isEmpty { try look(on: server) }
@@ -140,6 +166,36 @@ final class PostgresListener: Sendable {
     private static let lastEntry = PostgresStatement(
         "daybook_last", "SELECT max(sequence) FROM daybook.entry WHERE store = $1")
     private static let notify = PostgresStatement("daybook_notify", "SELECT pg_notify($1, $2)")
+}
+
+/// Ends the threads of all listeners before the process ends.
+///
+/// OpenSSL takes its state down when a process ends, also under a thread that is about to use it.
+private enum EndOfProcess {
+    private struct Entry {
+        weak var listener: PostgresListener?
+    }
+
+    private static let entries = Mutex<[ObjectIdentifier: Entry]>([:])
+
+    /// What is to be done at the end is done in the reverse order of its registration, so OpenSSL comes first.
+    private static let isRegistered: Bool = {
+        _ = Digest.of([])
+        return atexit { EndOfProcess.stopAll() } == 0
+    }()
+
+    static func add(_ listener: PostgresListener) {
+        _ = isRegistered
+        entries.withLock { $0[ObjectIdentifier(listener)] = Entry(listener: listener) }
+    }
+
+    static func remove(_ listener: PostgresListener) {
+        entries.withLock { $0[ObjectIdentifier(listener)] = nil }
+    }
+
+    private static func stopAll() {
+        for entry in entries.withLock({ Array($0.values) }) { entry.listener?.stop() }
+    }
 }
 
 /// Ends something when it is released.

@@ -1,4 +1,5 @@
 package import DaybookPQ
+package import DaybookSnapshotStore
 
 extension PostgresSchema {
     /// Runs the SQL on the server that leads.

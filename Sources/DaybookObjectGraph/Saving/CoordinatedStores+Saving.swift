@@ -22,7 +22,15 @@ extension CoordinatedStores {
         try context.terms.refuseUnjudged(requests)
         var saves: [StoreSave] = []
         do {
-            for request in requests { saves.append(try save(request, of: context)) }
+            for request in requests {
+                do {
+                    saves.append(try save(request, of: context))
+                } catch {
+                    context.terms.keepDoubt(
+                        of: request.request, in: request.store.number, after: error)
+                    throw error
+                }
+            }
             try saveNothing()
             return .saved(saves, refusal: nil)
         } catch {
@@ -138,6 +146,7 @@ extension CoordinatedStores {
             detection: context.conflictGranularity == .row ? .perRow : .perProperty)
         request.conditions = context.terms.conditions(in: store)
         request.cursor = context.terms.cursor(in: store)?.move
+        request.resumes = context.terms.doubtfulSave(in: store)
         return request
     }
 

@@ -29,7 +29,8 @@ struct StoreSave {
 
     /// In which entry something was saved, and what that changed; nil for none.
     var origin: UndoneEntries? {
-        guard let result, let sequence = result.sequence else { return nil }
+        // What is pending was then saved by two entries, perhaps with others between them.
+        guard let result, let sequence = result.sequence, !result.isResumed else { return nil }
         // What a newer model alone derives is an empty update here.
         let saved = result.changes.withoutDerived(in: schema)
         return UndoneEntries(

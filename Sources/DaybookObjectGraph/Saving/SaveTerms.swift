@@ -25,6 +25,19 @@ final class SaveTerms {
     private var failuresFound: (object: ManagedObject, failures: [ValidationFailure])?
     private var merged: [MergedValue] = []
     private var savedCount = 0
+    /// Saves of which it is not known whether they are in the journal of their store.
+    private var doubts: [UInt32: DoubtfulSave] = [:]
+
+    // MARK: - Doubts
+
+    /// The save to a store that is in doubt, and that the next one repeats; nil for none.
+    func doubtfulSave(in store: UInt32) -> DoubtfulSave? { doubts[store] }
+
+    /// Keeps a save that was refused because it is in doubt.
+    func keepDoubt(of request: SaveRequest, in store: UInt32, after error: any Error) {
+        guard let doubt = (error as? StoreError)?.doubt else { return }
+        doubts[store] = DoubtfulSave(doubt, request.changes)
+    }
 
     // MARK: - Watched objects
 
@@ -218,11 +231,13 @@ final class SaveTerms {
         watched.removeAll()
         untold.removeAll()
         attributions.removeAll()
+        doubts.removeAll()
     }
 
     /// Ends the terms of what is in some stores, now that these are saved and another has refused.
     func finishSave(inStores stores: Set<UInt32>) {
         watched = watched.filter { !stores.contains($0.graphID.store) }
+        for store in stores { doubts[store] = nil }
         attributions.remove(inStores: stores)
     }
 

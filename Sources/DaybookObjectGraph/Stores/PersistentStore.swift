@@ -73,6 +73,7 @@ public final class PersistentStore: Sendable {
         guard options.remoteChanges == .immediate else { return }
         startAnnouncing(from: headWhenAdded)
         watch.withLock { $0 = watchOthers() }
+        store.followSharedJournal()
         // What was saved before the watch began.
         noticeOthers()
     }

@@ -42,6 +42,9 @@ package struct SaveRequest: Sendable {
     /// The cursor that moves with this save, even if nothing is left to append; nil for none.
     package var cursor: CursorMove?
 
+    /// The save in doubt that this one repeats, perhaps with more changes; nil for none.
+    package var resumes: DoubtfulSave?
+
     /// Describes a request.
     package init(
         header: EntryHeader = EntryHeader(), changes: [Change] = [],
@@ -81,6 +84,8 @@ package struct SaveResult: Sendable {
     package var replaced: [ObjectID: ObjectID] = [:]
     /// Whether the request was saved change for change.
     package var isUntouched = false
+    /// Whether a part of it was saved by an earlier entry, which had been in doubt.
+    package var isResumed = false
 
     /// Whether the changes were saved as they stood in the request.
     package var isAsSent: Bool {

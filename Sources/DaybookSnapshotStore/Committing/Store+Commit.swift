@@ -35,6 +35,7 @@ extension Store {
                 .model,
                 "A cursor does not move with an entry that sets a model. Move it afterwards.")
         }
+        if let doubtful = request.resumes { return try resume(request, doubtful) }
         if let version = request.version { return try commitModel(request, version) }
         if let stage {
             // Nobody else saves between the check and the stage, which would refuse.

@@ -303,15 +303,16 @@ final class JournalGate: CommitGate {
 
     // MARK: - Doubts
 
+    /// Whether it is not known of a save what became of it.
+    var isInDoubt: Bool { state.withLock { $0.doubt != nil } }
+
     /// Keeps what a save in doubt would have answered.
     func keep(_ result: SaveResult, for digest: Digest) {
         state.withLock { $0.results[digest] = result }
     }
 
-    /// What a save in doubt would have answered, once.
-    func takeResult(for digest: Digest) -> SaveResult? {
-        state.withLock { $0.results.removeValue(forKey: digest) }
-    }
+    /// What a save in doubt would have answered.
+    func result(for digest: Digest) -> SaveResult? { state.withLock { $0.results[digest] } }
 
     /// Appends the group in doubt again: it is there then, or another entry is in its place.
     private func settleDoubt() throws(SharedJournalError) {

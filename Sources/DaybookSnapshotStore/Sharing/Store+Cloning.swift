@@ -89,6 +89,13 @@ extension Store {
         let identity: StoreIdentity
         do {
             identity = try link.identify()
+            let node = FileLink(to: link.place, node: options.makeUUID())
+            let journal = try link.connect(node, identity)
+            guard try journal.page(after: .start, bytes: 1).entries.isEmpty else {
+                throw StoreError(
+                    .diverged,
+                    "The shared store at '\(link.place)' has entries already. Clone it, to make a copy.")
+            }
         } catch let error as SharedJournalError {
             throw StoreError(error)
         }

@@ -42,8 +42,7 @@ extension Store {
             }
             return try parts.journal.digest(at: doubt.sequence, in: transaction)
         }
-        let result = sharing.takeResult(for: doubt.digest)
-        return found == doubt.digest ? result : nil
+        return found == doubt.digest ? sharing.result(for: doubt.digest) : nil
     }
 
     private func carryOut(_ pull: SharedPull) throws {
@@ -117,8 +116,9 @@ extension Store {
         news.tellEverybody()
     }
 
-    /// Brings entries in when there is news of them.
-    func followSharedJournal() {
+    /// Brings entries in when there is news of them, until the store is closed. Nothing happens in a store that is
+    /// not shared.
+    package func followSharedJournal() {
         guard let sharing else { return }
         let queue = DispatchQueue(label: "daybook.sharing")
         keep(
@@ -128,7 +128,10 @@ extension Store {
             })
     }
 
+    /// While a save is in doubt, nothing is brought in that nobody asks for: it might be that very save, which its
+    /// context would take for somebody else's.
     private func hearOfNews() {
+        guard sharing?.isInDoubt == false else { return }
         do {
             try pull()
         } catch {

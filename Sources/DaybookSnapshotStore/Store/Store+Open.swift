@@ -201,11 +201,9 @@ extension Store {
             let migration = ModelMigration(to: model, options: options, path: path)
             known = try migration.resolved(environment, parts(last), last)
         }
-        let store = Store(
+        return Store(
             path: path, model: known, metadata: metadata, options: options,
             parts: parts(known), environment: environment, stage: stage, sharing: sharing)
-        store.followSharedJournal()
-        return store
     }
 
     /// The model in force, read from the given source.

@@ -55,9 +55,12 @@ final class Recorder {
     ) throws {
         // The container shares the file that is open here, and what is told of its check.
         let opened = try StoreWriting.open(path, console)
+        var options = PersistentStoreOptions()
+        options.sharing = try SharedStores.link(in: opened).map(StoreSharing.init)
         container = try withExtendedLifetime(opened) {
             try PersistentContainer(
-                URL(fileURLWithPath: path), managedObjectModel: opened.schema.model)
+                URL(fileURLWithPath: path), managedObjectModel: opened.schema.model,
+                options: options)
         }
         guard let added = container.persistentStoreCoordinator.persistentStores.first else {
             preconditionFailure("A container has a store.")

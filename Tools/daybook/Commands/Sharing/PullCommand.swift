@@ -79,6 +79,12 @@ struct PullCommand: Command {
         return own
     }
 
+    private static func name(of entries: ClosedRange<SequenceNumber>) -> String {
+        entries.lowerBound == entries.upperBound
+            ? "entry \(entries.lowerBound)"
+            : "entries \(entries.lowerBound) to \(entries.upperBound)"
+    }
+
     private func tell(
         _ console: Console, _ path: String, from before: SequenceNumber, to head: SequenceNumber,
         cut: ClosedRange<SequenceNumber>?
@@ -86,11 +92,11 @@ struct PullCommand: Command {
         switch console.format {
         case .text:
             if let cut {
-                try console.print("Took off entries \(cut.lowerBound) to \(cut.upperBound).")
+                try console.print("Took off \(Self.name(of: cut)).")
             }
             try console.print(
                 head > before
-                    ? "Brought in entries \(before.next) to \(head)."
+                    ? "Brought in \(Self.name(of: before.next...head))."
                     : "'\(path)' has everything: entries 1 to \(head).")
         case .json, .jsonl:
             try console.print(

@@ -1,3 +1,4 @@
+import DaybookJournalLog
 import DaybookPostgres
 import DaybookSnapshotStore
 

@@ -24,7 +24,16 @@ enum SharedStores {
 
     /// How to reach the shared store of a file; nil for a store of its own, and when nobody is to be asked.
     static func link(of path: String) throws -> SharedLink? {
-        guard !isOffline, let file = try file(path) else { return nil }
+        try link(file(path))
+    }
+
+    /// The same of a file that is open.
+    static func link(in store: Store) throws -> SharedLink? {
+        try link(store.link())
+    }
+
+    private static func link(_ file: FileLink?) throws -> SharedLink? {
+        guard !isOffline, let file else { return nil }
         return try SharedPlace(parsing: file.place).link()
     }
 

@@ -1,5 +1,7 @@
+import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
+import Foundation
 
 /// `daybook status STORE`: how a copy stands to its shared store.
 struct StatusCommand: Command {

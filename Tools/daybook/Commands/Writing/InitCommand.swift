@@ -83,7 +83,7 @@ struct InitCommand: Command {
     private func make(
         _ path: String, _ model: ManagedObjectModel, _ arguments: ParsedArguments
     ) throws -> Digest {
-        let info = info.info(arguments)
+        let info = try info.info(arguments)
         guard let place = arguments[shared] else {
             return try Store.make(
                 at: path, model: model, author: arguments[author], note: arguments[note],

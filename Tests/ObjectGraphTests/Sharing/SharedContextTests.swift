@@ -1,0 +1,216 @@
+import DaybookGraphTestSupport
+import DaybookJournalLog
+import DaybookSnapshotStore
+import DaybookTestSupport
+import Foundation
+import Synchronization
+import Testing
+
+@testable import DaybookObjectGraph
+
+/// Contexts of programs that share a store through a journal elsewhere.
+@Suite struct SharedContextTests {
+    final class Team: ManagedObject {
+        @Attribute(.unique) var name: String = ""
+        @Relationship(inverse: \Player.team) var players: Set<Player>
+    }
+    final class Player: ManagedObject {
+        @Attribute var name: String = ""
+        @Attribute var goals: Int = 0
+        @Relationship var team: Team?
+    }
+
+    /// One program, with a copy of the shared store.
+    final class Program {
+        let container: PersistentContainer
+        private let folder: TemporaryDirectory
+        private let connection: Mutex<ScriptedJournal?>
+
+        init(_ name: String, _ server: ScriptedServer) throws {
+            folder = try TemporaryDirectory()
+            let connections = Connections()
+            var link = SharedLink(
+                to: "scripted", identify: { server.identity },
+                connect: { _, _ in
+                    let journal = ScriptedJournal(server, login: name)
+                    connections.last.withLock { $0 = journal }
+                    return journal
+                })
+            link.saveTimeout = .zero
+            var description = PersistentStoreDescription(url: folder.url.appending(path: "copy"))
+            description.sharing = StoreSharing(link)
+            container = try TestContainer.make(
+                model: [Team.self, Player.self], descriptions: [])
+            try container.persistentStoreCoordinator.addPersistentStore(with: description)
+            connection = Mutex(connections.last.withLock(\.self))
+        }
+
+        private final class Connections: Sendable {
+            let last = Mutex<ScriptedJournal?>(nil)
+        }
+
+        var context: ManagedObjectContext { container.viewContext }
+
+        var journal: ScriptedJournal {
+            get throws {
+                let journal = connection.withLock(\.self)
+                return try #require(journal)
+            }
+        }
+
+        var store: PersistentStore {
+            get throws { try #require(container.persistentStoreCoordinator.persistentStores.first) }
+        }
+
+        /// Each team with its players and their goals, in a new context, after catching up.
+        func teams() throws -> [String: [String: Int]] {
+            try store.catchUp(within: .zero)
+            let context = container.newBackgroundContext()
+            return try context.performAndWait {
+                var found: [String: [String: Int]] = [:]
+                for team in try context.fetch(FetchRequest<Team>()) {
+                    found[team.name] = Dictionary(
+                        uniqueKeysWithValues: team.players.map { ($0.name, $0.goals) })
+                }
+                return found
+            }
+        }
+    }
+
+    let server = ScriptedServer()
+
+    private func code(_ body: () throws -> Void) -> StoreError.Code? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return (error as? StoreError)?.code
+        }
+    }
+
+    @Test @MainActor func `what one program saves is there in the other, with its objects related`()
+        throws
+    {
+        let (ada, ben) = (try Program("ada", server), try Program("ben", server))
+        let team = Team(context: ada.context)
+        team.name = "Reds"
+        let player = Player(context: ada.context)
+        player.name = "Kim"
+        player.team = team
+        try ada.context.save(author: "ada")
+
+        #expect(try ben.teams() == ["Reds": ["Kim": 0]])
+        let entry = try #require(try ben.context.history(of: player.objectID).first)
+        #expect(entry.author == "ada")
+    }
+
+    /// A team of two, saved by ada.
+    @MainActor
+    private func team(_ program: Program) throws -> (team: Team, kim: Player, lee: Player) {
+        let team = Team(context: program.context)
+        team.name = "Reds"
+        let players = ["Kim", "Lee"].map { name in
+            let player = Player(context: program.context)
+            player.name = name
+            player.team = team
+            return player
+        }
+        try program.context.save()
+        return (team, players[0], players[1])
+    }
+
+    /// Whether the entry in doubt was appended, and what is changed after the error, before the context is saved
+    /// again.
+    enum FurtherEdit: CaseIterable {
+        case none, value, sameValue, back, member, delete, undeleted
+    }
+
+    @Test(arguments: [WriteFault.Landing.landed, .lost], FurtherEdit.allCases)
+    @MainActor
+    func `a save in doubt is saved again, with what was changed since, and nothing twice`(
+        _ landing: WriteFault.Landing, _ edit: FurtherEdit
+    ) throws {
+        let (ada, ben) = (try Program("ada", server), try Program("ben", server))
+        let (team, kim, lee) = try team(ada)
+        kim.goals = 3
+        ada.context.delete(lee)
+        let mia = Player(context: ada.context)
+        mia.name = "Mia"
+        mia.team = team
+        try ada.journal.script = FaultScript(appends: [.inDoubt(landing)])
+
+        #expect(code { try ada.context.save() } == .inDoubt)
+        #expect(ada.context.hasChanges)
+        var expected = ["Kim": 3, "Mia": 0]
+        switch edit {
+        case .none: break
+        case .value:
+            kim.goals = 4
+            mia.goals = 1
+            expected = ["Kim": 4, "Mia": 1]
+        case .sameValue: kim.goals = 3
+        case .back:
+            kim.goals = 0
+            expected["Kim"] = 0
+        case .member:
+            let noa = Player(context: ada.context)
+            noa.name = "Noa"
+            team.players.insert(noa)
+            expected["Noa"] = 0
+        case .delete:
+            ada.context.delete(mia)
+            expected["Mia"] = nil
+        case .undeleted:
+            ada.context.undo()
+            expected = ["Kim": 0, "Lee": 0]
+        }
+        try ada.context.save()
+
+        #expect(!ada.context.hasChanges)
+        #expect(try ben.teams() == ["Reds": expected])
+        #expect(try ada.teams() == ["Reds": expected])
+        #expect(
+            Dictionary(uniqueKeysWithValues: team.players.map { ($0.name, $0.goals) }) == expected)
+        let isSame = edit == .none || edit == .sameValue
+        // Entry 1 sets the model, entry 2 has the team.
+        let changed: UInt64 = landing == .landed && !isSame ? 4 : edit == .undeleted ? 2 : 3
+        #expect(server.head.sequence == SequenceNumber(changed))
+        kim.goals = 9
+        try ada.context.save()
+        #expect(try ben.teams()["Reds"]?["Kim"] == 9)
+    }
+
+    @Test @MainActor func `what is rolled back after a doubt is there if its entry is`() throws {
+        let ada = try Program("ada", server)
+        let (_, kim, _) = try team(ada)
+        kim.goals = 3
+        try ada.journal.script = FaultScript(appends: [.inDoubt(.landed)])
+        #expect(code { try ada.context.save() } == .inDoubt)
+
+        ada.context.rollback()
+        #expect(kim.goals == 0)
+        #expect(try ada.teams()["Reds"]?["Kim"] == 3)
+        try ada.context.mergeChanges().forEach { Issue.record("\($0)") }
+        #expect(kim.goals == 3)
+    }
+
+    @Test @MainActor
+    func `without servers the context keeps its changes, and the store says since when`() throws {
+        let ada = try Program("ada", server)
+        let (_, kim, _) = try team(ada)
+        server.condition = .failing(.unreachable)
+        kim.goals = 3
+
+        #expect(code { try ada.context.save() } == .unreachable)
+        #expect(ada.context.hasChanges)
+        guard case .offline? = try ada.store.link?.state else {
+            Issue.record("The store does not say that it is offline.")
+            return
+        }
+        #expect(code { try ada.store.catchUp(within: .zero) } == .unreachable)
+        server.condition = .serving
+        try ada.context.save()
+        #expect(try ada.store.link?.place == "scripted")
+        #expect(try ada.teams()["Reds"]?["Kim"] == 3)
+    }
+}

@@ -1,0 +1,150 @@
+import DaybookTestSupport
+import Foundation
+import Testing
+
+/// The commands for stores that are shared, with three servers on this machine.
+@Suite struct SharedStoreCommandTests {
+    /// Runs a script with servers; `PLACE` is a shared store without entries, and `own` prints the place of another.
+    private static func withServers(_ script: String) throws -> ChildProcess.Result {
+        let root = Fixture.folder.deletingLastPathComponent()
+        return try Tool.shell(
+            """
+            folder=$(mktemp -d /tmp/daybook-cluster.XXXXXX)
+            chmod 755 "$folder"
+            cluster() { "$CLUSTER" --folder "$folder" "$@"; }
+            trap 'cluster down; rm -rf "$folder"' EXIT
+            # The ports may be somebody else's.
+            for attempt in 1 2 3 4; do
+                settings=$(cluster up --unsynced --port $((20000 + RANDOM % 40000))) && break
+            done
+            eval "$settings"
+            mkdir "$folder/work"; cd "$folder/work"
+            exec 2>talk
+            daybook() { "$DAYBOOK" "$@"; }
+            add_store() {
+                daybook schema --add-store service=ledger-owner --name "$1" --reader ledger_readers \\
+                    --writer ledger_writers ${2:+--of "$2"}
+            }
+            record() { daybook record "$1" -a "$2" >/dev/null; }
+            insert() { printf '{"op":"insert","entity":"Country","values":{"alpha2":"%s","name":"%s"}}\\n' "$@"; }
+            names() { daybook fetch "$1" Country --output jsonl | sed 's/.*"name":"\\([^"]*\\)".*/\\1/' | paste -sd ' '; }
+            cat >model.json <<'END'
+            {"entities":[{"name":"Country","attributes":[
+             {"name":"alpha2","type":"string","optional":false,"unique":true},{"name":"name","type":"string"}]}]}
+            END
+            PLACE='postgresql:service=ledger?store=iso'
+            daybook schema --install service=ledger-owner
+            add_store iso
+            \(script)
+            """,
+            environment: ["CLUSTER": root.appending(path: "Tools/cluster").path])
+    }
+
+    @Test
+    func `two copies of a shared store record, undo and export alike, also after a fail-over`()
+        throws
+    {
+        let result = try Self.withServers(
+            """
+            daybook clone "$PLACE" early.daybook; echo "$?"
+            daybook init a.daybook --model model.json --shared "$PLACE"
+            daybook init c.daybook --model model.json --shared "$PLACE"; echo "$? $(ls c.daybook*)"
+            daybook clone "$PLACE" b.daybook
+            insert FR France | record a.daybook ada
+            echo '{"op":"update","entity":"Country","match":{"alpha2":"FR"},"values":{"name":"Frankreich"}}' |
+                record b.daybook ben
+            names a.daybook
+            insert FR Twice | record a.daybook ada; echo "$?"
+            daybook undo a.daybook 3
+            daybook pull b.daybook
+            daybook pull b.daybook --output json
+            cluster failover >/dev/null
+            insert IT Italia | record b.daybook ben; echo "$?"
+            daybook log a.daybook --output jsonl | sed 's/.*"author":"\\([a-z]*\\)".*/\\1/'
+            for copy in a b; do daybook export $copy.daybook -f jsonl >$copy.jsonl; done
+            cmp a.jsonl b.jsonl && wc -l <a.jsonl
+            daybook verify a.daybook >/dev/null; echo "$?"
+            daybook status a.daybook | grep -v '^node'
+            grep error: talk
+            """)
+
+        #expect(
+            result.lines == [
+                "3", "Created 'a.daybook': entry 1 holds the model of 1 entity.", "5 ",
+                "Copied entries 1 to 1 into 'b.daybook'.", "Frankreich", "5",
+                "Entry 4 takes entry 3 back: 1 change.", "Brought in entry 4.",
+                "{", "  \"sequence\": 4,", "  \"came\": 0,", "  \"takenOff\": 0", "}",
+                "0", "ben", "ben", "ada", "5", "0", "store     a.daybook",
+                "shared    postgresql:service=ledger?store=iso", "entries   5", "servers   reached",
+            ], "\(result.text)\n\(result.talk)")
+    }
+
+    @Test func `a store goes up, parts and is taken back, and a copy is read without servers`()
+        throws
+    {
+        let result = try Self.withServers(
+            """
+            daybook init own.daybook --model model.json >/dev/null
+            insert FR France | record own.daybook ada
+            daybook push own.daybook "$PLACE"; echo "$?"
+            add_store own own.daybook
+            OWN='postgresql:service=ledger?store=own'
+            daybook push own.daybook "$OWN"
+            daybook push own.daybook "$OWN"; echo "$?"
+            daybook clone "$OWN" two.daybook
+            cp own.daybook apart.daybook
+            daybook unlink apart.daybook
+            insert XX Apart | record apart.daybook eve; echo "$?"
+            daybook push apart.daybook "$OWN"; echo "$?"
+
+            insert YY Cut | record own.daybook ada
+            psql -XAtq service=ledger-owner -c "SELECT daybook.cut(store, 3, 'test') FROM daybook.store WHERE name = 'own'"
+            insert ZZ Other | record two.daybook ben
+            daybook status own.daybook | grep -c stopped; daybook status own.daybook >/dev/null; echo "$?"
+            names own.daybook
+            insert WW No | record own.daybook ada; echo "$?"
+            daybook pull own.daybook; echo "$?"
+            daybook pull own.daybook --rewind lost.jsonl
+            grep -c '"name":"Cut"' lost.jsonl
+            names own.daybook
+            daybook verify own.daybook >/dev/null; echo "$?"
+
+            cluster down >/dev/null
+            : >talk
+            names own.daybook
+            grep -c 'warning: The copy may be behind' talk
+            names own.daybook --offline; grep -c warning talk
+            insert WW No | record own.daybook ada --offline; echo "$?"
+            daybook status own.daybook >/dev/null; echo "$?"
+            """)
+
+        #expect(
+            result.lines == [
+                "5",
+                "Pushed entries 1 to 2; 'own.daybook' is linked to 'postgresql:service=ledger?store=own'.",
+                "2", "Copied entries 1 to 2 into 'two.daybook'.",
+                "'apart.daybook' is not linked to 'postgresql:service=ledger?store=own' any more.",
+                "0",
+                "5", "1", "1", "5", "France Cut", "5", "5", "Took off entry 3.",
+                "Brought in entry 3.",
+                "1", "France Other", "0", "France Other", "1", "France Other", "1", "6", "6",
+            ], "\(result.text)\n\(result.talk)")
+    }
+
+    @Test(arguments: [
+        ["clone", "service=ledger", "new.daybook"],
+        ["clone", "postgresql:service=ledger", "new.daybook"],
+        ["clone", "postgresql:host=localhost password=hunter2?store=iso", "new.daybook"],
+        ["schema", "--add-store", "service=x", "--name", "iso"], ["schema", "--name", "iso"],
+    ])
+    func `what names no shared store is refused, and no file is made`(words: [String]) throws {
+        let folder = try ScratchFolder()
+
+        let result = try Tool.run(words, in: folder.url)
+
+        #expect(result.status == 2 || result.status == 3)
+        #expect(result.talk.hasPrefix("error: "))
+        #expect(!result.talk.contains("hunter2"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
+    }
+}
