@@ -106,7 +106,8 @@ import Testing
         let lines = whole.bytes.split(separator: 0x0a, omittingEmptySubsequences: true)
         try store.close()
         try damage("text 251", in: temporary.path)
-        let damaged = try Store.open(at: temporary.path, options: StoreOptions(isReadOnly: true))
+        let damaged = try TestStore.open(
+            at: temporary.path, options: StoreOptions(isReadOnly: true))
 
         let plain = export(damaged, as: JSONLinesFormat(), on: .none)
         for cores in Self.all {

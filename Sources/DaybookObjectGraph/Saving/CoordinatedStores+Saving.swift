@@ -61,7 +61,13 @@ extension CoordinatedStores {
     private func requests(
         of items: [NetChange], in context: ManagedObjectContext, _ header: EntryHeader
     ) throws -> [StoreRequest] {
-        try groups(of: items).compactMap {
+        var groups = groups(of: items)
+        // Everything that was to be saved there may have been taken back since.
+        for store in context.terms.storesInDoubt where !groups.contains(where: { $0.key == store })
+        {
+            groups.append((store, []))
+        }
+        return try groups.compactMap {
             try request(of: $0.value, toStore: $0.key, in: context, header)
         }
     }
@@ -155,7 +161,9 @@ extension CoordinatedStores {
     ) throws -> StoreSave {
         let store = request.store
         let result: SaveResult? = try store.writingValues { values in
-            guard !request.request.changes.isEmpty else { return (nil, false) }
+            guard !request.request.changes.isEmpty || request.request.resumes != nil else {
+                return (nil, false)
+            }
             var valued = request.request
             valued.userValues = values
             let result = try context.commit(valued, to: store)

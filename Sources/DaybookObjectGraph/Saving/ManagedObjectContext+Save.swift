@@ -59,7 +59,7 @@ extension ManagedObjectContext {
         try prepareToSave()
         try refuseUntoldConflicts()
         try refuseReferences()
-        guard !journal.isAtBase else {
+        guard hasSomethingToSave else {
             try parentStore.saveNothing()
             finishMergedDeletes()
             return nil
@@ -67,7 +67,7 @@ extension ManagedObjectContext {
         try terms.refuse(journal.net)
         emptyReferencesToDeleted()
         try validate()
-        guard !journal.isAtBase else { return nil }
+        guard hasSomethingToSave else { return nil }
         let attribution = attribution(author, note, info)
         let items = journal.net
         let summary = ChangeSummary(items.map(\.object))
@@ -88,6 +88,9 @@ extension ManagedObjectContext {
         if news.hasFollowers { news.tellFollowers(saved.changes) }
         return entries.last?.sequence
     }
+
+    /// Whether something is pending, or was when a save ended in doubt and has been taken back since.
+    private var hasSomethingToSave: Bool { !journal.isAtBase || !terms.storesInDoubt.isEmpty }
 
     // MARK: - What has become of it
 

@@ -30,6 +30,9 @@ final class SaveTerms {
 
     // MARK: - Doubts
 
+    /// The stores for which a save is in doubt.
+    var storesInDoubt: [UInt32] { doubts.keys.sorted() }
+
     /// The save to a store that is in doubt, and that the next one repeats; nil for none.
     func doubtfulSave(in store: UInt32) -> DoubtfulSave? { doubts[store] }
 

@@ -351,9 +351,9 @@ final class JournalGate: CommitGate {
             state.hasTurn = false
             switch error.code {
             case .diverged: state.stopped = StoreError(error)
-            case .unreachable, .inDoubt, .unprotected:
+            case .unreachable, .inDoubt, .unprotected, .refused:
                 state.failure = (state.failure?.since ?? journal.now(), error)
-            case .quarantined, .tooLarge, .refused: break
+            case .quarantined, .tooLarge: break
             }
         }
     }

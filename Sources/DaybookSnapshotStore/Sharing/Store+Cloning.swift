@@ -94,7 +94,8 @@ extension Store {
             guard try journal.page(after: .start, bytes: 1).entries.isEmpty else {
                 throw StoreError(
                     .diverged,
-                    "The shared store at '\(link.place)' has entries already. Clone it, to make a copy.")
+                    "The shared store at '\(link.place)' has entries already. Clone it, to make a copy."
+                )
             }
         } catch let error as SharedJournalError {
             throw StoreError(error)

@@ -11,7 +11,7 @@ import Testing
 /// Contexts of programs that share a store through a journal elsewhere.
 @Suite struct SharedContextTests {
     final class Team: ManagedObject {
-        @Attribute(.unique) var name: String = ""
+        @Attribute(.unique) var name: String
         @Relationship(inverse: \Player.team) var players: Set<Player>
     }
     final class Player: ManagedObject {
@@ -173,8 +173,8 @@ import Testing
             Dictionary(uniqueKeysWithValues: team.players.map { ($0.name, $0.goals) }) == expected)
         let isSame = edit == .none || edit == .sameValue
         // Entry 1 sets the model, entry 2 has the team.
-        let changed: UInt64 = landing == .landed && !isSame ? 4 : edit == .undeleted ? 2 : 3
-        #expect(server.head.sequence == SequenceNumber(changed))
+        // A save in doubt is sent again as it was; what was changed since is an entry of its own.
+        #expect(server.head.sequence == SequenceNumber(isSame ? 3 : 4))
         kim.goals = 9
         try ada.context.save()
         #expect(try ben.teams()["Reds"]?["Kim"] == 9)

@@ -5,20 +5,21 @@ import Testing
 /// The commands for stores that are shared, with three servers on this machine.
 @Suite struct SharedStoreCommandTests {
     /// Runs a script with servers; `PLACE` is a shared store without entries, and `own` prints the place of another.
-    private static func withServers(_ script: String) throws -> ChildProcess.Result {
+    private static func withServers(_ script: String) throws -> ToolResult {
         let root = Fixture.folder.deletingLastPathComponent()
         return try Tool.shell(
             """
             folder=$(mktemp -d /tmp/daybook-cluster.XXXXXX)
             chmod 755 "$folder"
             cluster() { "$CLUSTER" --folder "$folder" "$@"; }
-            trap 'cluster down; rm -rf "$folder"' EXIT
+            work=$(mktemp -d)
+            trap 'cluster down; rm -rf "$folder" "$work"' EXIT
             # The ports may be somebody else's.
             for attempt in 1 2 3 4; do
                 settings=$(cluster up --unsynced --port $((20000 + RANDOM % 40000))) && break
             done
             eval "$settings"
-            mkdir "$folder/work"; cd "$folder/work"
+            cd "$work"
             exec 2>talk
             daybook() { "$DAYBOOK" "$@"; }
             add_store() {
@@ -27,7 +28,7 @@ import Testing
             }
             record() { daybook record "$1" -a "$2" >/dev/null; }
             insert() { printf '{"op":"insert","entity":"Country","values":{"alpha2":"%s","name":"%s"}}\\n' "$@"; }
-            names() { daybook fetch "$1" Country --output jsonl | sed 's/.*"name":"\\([^"]*\\)".*/\\1/' | paste -sd ' '; }
+            names() { daybook fetch "$@" --output jsonl | sed 's/.*"name":"\\([^"]*\\)".*/\\1/' | paste -sd ' '; }
             cat >model.json <<'END'
             {"entities":[{"name":"Country","attributes":[
              {"name":"alpha2","type":"string","optional":false,"unique":true},{"name":"name","type":"string"}]}]}
@@ -53,19 +54,18 @@ import Testing
             insert FR France | record a.daybook ada
             echo '{"op":"update","entity":"Country","match":{"alpha2":"FR"},"values":{"name":"Frankreich"}}' |
                 record b.daybook ben
-            names a.daybook
+            names a.daybook Country
             insert FR Twice | record a.daybook ada; echo "$?"
             daybook undo a.daybook 3
             daybook pull b.daybook
             daybook pull b.daybook --output json
             cluster failover >/dev/null
             insert IT Italia | record b.daybook ben; echo "$?"
-            daybook log a.daybook --output jsonl | sed 's/.*"author":"\\([a-z]*\\)".*/\\1/'
+            daybook log a.daybook --output jsonl | grep -o '"author":"[a-z]*"'
             for copy in a b; do daybook export $copy.daybook -f jsonl >$copy.jsonl; done
             cmp a.jsonl b.jsonl && wc -l <a.jsonl
             daybook verify a.daybook >/dev/null; echo "$?"
             daybook status a.daybook | grep -v '^node'
-            grep error: talk
             """)
 
         #expect(
@@ -74,7 +74,8 @@ import Testing
                 "Copied entries 1 to 1 into 'b.daybook'.", "Frankreich", "5",
                 "Entry 4 takes entry 3 back: 1 change.", "Brought in entry 4.",
                 "{", "  \"sequence\": 4,", "  \"came\": 0,", "  \"takenOff\": 0", "}",
-                "0", "ben", "ben", "ada", "5", "0", "store     a.daybook",
+                "0", #""author":"ben""#, #""author":"ben""#, #""author":"ada""#, "5", "0",
+                "store     a.daybook",
                 "shared    postgresql:service=ledger?store=iso", "entries   5", "servers   reached",
             ], "\(result.text)\n\(result.talk)")
     }
@@ -95,26 +96,26 @@ import Testing
             cp own.daybook apart.daybook
             daybook unlink apart.daybook
             insert XX Apart | record apart.daybook eve; echo "$?"
+            insert YY Cut | record own.daybook ada
             daybook push apart.daybook "$OWN"; echo "$?"
 
-            insert YY Cut | record own.daybook ada
             psql -XAtq service=ledger-owner -c "SELECT daybook.cut(store, 3, 'test') FROM daybook.store WHERE name = 'own'"
             insert ZZ Other | record two.daybook ben
             daybook status own.daybook | grep -c stopped; daybook status own.daybook >/dev/null; echo "$?"
-            names own.daybook
+            names own.daybook Country
             insert WW No | record own.daybook ada; echo "$?"
             daybook pull own.daybook; echo "$?"
             daybook pull own.daybook --rewind lost.jsonl
             grep -c '"name":"Cut"' lost.jsonl
-            names own.daybook
+            names own.daybook Country
             daybook verify own.daybook >/dev/null; echo "$?"
 
             cluster down >/dev/null
-            : >talk
-            names own.daybook
+            exec 2>talk
+            names own.daybook Country
             grep -c 'warning: The copy may be behind' talk
-            names own.daybook --offline; grep -c warning talk
-            insert WW No | record own.daybook ada --offline; echo "$?"
+            names own.daybook Country --offline; grep -c warning talk
+            insert WW No | daybook record own.daybook --offline >/dev/null; echo "$?"
             daybook status own.daybook >/dev/null; echo "$?"
             """)
 
