@@ -72,6 +72,7 @@ extension ManagedObjectContext {
         }
         let walked = Result {
             try walk { sequence, entry in
+                terms.forgetDoubt(in: store.number, mergedThrough: sequence)
                 for change in entry {
                     let id = GraphID(store: store.number, object: change.object)
                     try collect(change, id, sequence, into: &incoming)

@@ -36,6 +36,12 @@ final class SaveTerms {
     /// The save to a store that is in doubt, and that the next one repeats; nil for none.
     func doubtfulSave(in store: UInt32) -> DoubtfulSave? { doubts[store] }
 
+    /// Forgets a save in doubt, because what stands in its place has been merged under what is pending.
+    func forgetDoubt(in store: UInt32, mergedThrough sequence: SequenceNumber) {
+        guard let doubtful = doubts[store], doubtful.doubt.sequence <= sequence else { return }
+        doubts[store] = nil
+    }
+
     /// Keeps a save that was refused because it is in doubt.
     func keepDoubt(of request: SaveRequest, in store: UInt32, after error: any Error) {
         guard let doubt = (error as? StoreError)?.doubt else { return }

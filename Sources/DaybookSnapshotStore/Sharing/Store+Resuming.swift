@@ -28,10 +28,10 @@ extension Store {
             return try commit(request)
         }
         request.changes = try request.changes.going(onFrom: doubtful.changes, in: schema)
-        request.header.base = max(request.header.base, sequence)
-        for object in request.seenSince.keys { request.seenSince[object] = sequence }
-        for object in request.watched.keys {
-            request.watched[object] = max(request.watched[object] ?? .zero, sequence)
+        // What others have changed since the base still counts, but not what this save has.
+        for change in doubtful.changes {
+            if request.seenSince[change.object] != nil { request.seenSince[change.object] = sequence }
+            if request.watched[change.object] != nil { request.watched[change.object] = sequence }
         }
         guard !request.changes.isEmpty else { return landed }
         var result = try commit(request)

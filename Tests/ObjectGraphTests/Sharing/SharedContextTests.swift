@@ -180,6 +180,32 @@ import Testing
         #expect(try ben.teams()["Reds"]?["Kim"] == 9)
     }
 
+    @Test @MainActor
+    func `what others have saved before a save in doubt is a conflict with what was changed since`()
+        throws
+    {
+        let (ada, ben) = (try Program("ada", server), try Program("ben", server))
+        let (_, kim, lee) = try team(ada)
+        try ben.store.catchUp(within: .zero)
+        let theirs = try #require(
+            try ben.context.fetch(FetchRequest<Player>(where: \Player.name == "Lee")).first)
+        theirs.goals = 7
+        try ben.context.save()
+        kim.goals = 3
+        try ada.journal.script = FaultScript(appends: [.goesWell, .inDoubt(.landed)])
+        #expect(code { try ada.context.save() } == .inDoubt)
+
+        lee.goals = 1
+        #expect(code { try ada.context.save() } == .conflict)
+        #expect(server.head.sequence == SequenceNumber(4))
+        let conflicts = try ada.context.mergeChanges()
+        #expect(conflicts.contains { $0.theirs == .int(7) && $0.ours == .int(1) })
+        try ada.context.save()
+
+        #expect(try ben.teams() == ["Reds": ["Kim": 3, "Lee": 1]])
+        #expect(server.head.sequence == SequenceNumber(5))
+    }
+
     @Test @MainActor func `what is rolled back after a doubt is there if its entry is`() throws {
         let ada = try Program("ada", server)
         let (_, kim, _) = try team(ada)
