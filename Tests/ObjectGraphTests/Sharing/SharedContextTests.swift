@@ -1,5 +1,6 @@
 import DaybookGraphTestSupport
 import DaybookJournalLog
+import DaybookObjectModel
 import DaybookSnapshotStore
 import DaybookTestSupport
 import Foundation
