@@ -25,7 +25,9 @@ extension PostgresSession {
         _ = server.connection.takeWarnings()
         let answer: Int64
         do {
-            let isLong = group.entries.contains { $0.payload.count > chunkBytes }
+            let isLong =
+                group.entries.contains { $0.payload.count > chunkBytes }
+                || group.bytes > SharedGroup.bytesMaximum
             answer = try isLong ? appendInParts(group, to: server) : appendAtOnce(group, to: server)
         } catch {
             if hasTurn { giveUp(server) }

@@ -70,6 +70,26 @@ import Testing
         #expect(chunks == 5)
     }
 
+    @Test func `entries that are too long together are sent one by one, and are there together`()
+        async throws
+    {
+        let store = try await onThread { try SharedStore() }
+        let payloads = (0..<9).map { [UInt8](repeating: UInt8($0), count: 1 << 20) }
+        let group = SharedGroup(after: .start, at: microseconds(), token: 5, payloads: payloads)
+
+        let (first, again, page) = try await onThread {
+            let journal = try store.journal()
+            return (
+                try journal.append(group), try journal.append(group),
+                try journal.page(after: .start, bytes: 64 << 20)
+            )
+        }
+
+        #expect(first == .accepted)
+        #expect(again == .accepted)
+        #expect(page.entries.map(\.payload) == payloads)
+    }
+
     @Test func `an entry that is longer than any may be is too large`() async throws {
         let store = try await onThread { try SharedStore() }
         let one = group(after: .start, [1]).entries[0]

@@ -138,7 +138,7 @@ package struct SharedGroup: Sendable, Hashable {
 
     /// How many entries a group has at most.
     package static let entriesMaximum = 256
-    /// How many bytes of payloads a group of several entries has at most.
+    /// How many bytes of payloads of several entries are sent at once; a longer group takes longer.
     package static let bytesMaximum = 8 << 20
     /// How many bytes of payload one entry has at most.
     package static let entryBytesMaximum = 512 << 20

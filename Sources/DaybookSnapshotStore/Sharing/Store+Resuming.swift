@@ -30,7 +30,9 @@ extension Store {
         request.changes = try request.changes.going(onFrom: doubtful.changes, in: schema)
         // What others have changed since the base still counts, but not what this save has.
         for change in doubtful.changes {
-            if request.seenSince[change.object] != nil { request.seenSince[change.object] = sequence }
+            if request.seenSince[change.object] != nil {
+                request.seenSince[change.object] = sequence
+            }
             if request.watched[change.object] != nil { request.watched[change.object] = sequence }
         }
         guard !request.changes.isEmpty else { return landed }

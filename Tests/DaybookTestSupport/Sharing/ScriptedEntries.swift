@@ -81,16 +81,9 @@ struct ScriptedEntries {
     private func check(_ group: SharedGroup, at clock: Int64) throws(SharedJournalError) {
         var time = rows.last?.entry.recordedAt ?? .min
         var place = group.head
-        var bytes = 0
         for entry in group.entries {
             guard entry.recordedAt >= time else {
                 throw .refused("an entry was recorded before the one it follows", "DB003")
-            }
-            bytes += entry.payload.count
-            guard group.entries.count == 1 || bytes <= SharedGroup.bytesMaximum else {
-                throw SharedJournalError(
-                    .tooLarge,
-                    "The server refused: entries are too long to be appended together (DB009)")
             }
             time = entry.recordedAt
             let fitting = JournalEntry(after: place, at: time, payload: entry.payload)
