@@ -13,7 +13,7 @@ struct PushCommand: Command {
             "push", in: .write,
             summary: "Put a store's journal into a shared store, and link the file.",
             discussion: """
-                The shared store must have been made for this store ('daybook schema --add-store …
+                The shared store must have been made for this store ('daybook schema --add-store ...
                 --of STORE'), and have none of its entries or the first ones. Programs may save
                 meanwhile; afterwards the file is this machine's copy, and they must open it as
                 such. Interrupted, the command goes on where it ended when it is run again.

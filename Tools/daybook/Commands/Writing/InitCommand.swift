@@ -47,8 +47,8 @@ struct InitCommand: Command {
             examples: [
                 .init("daybook init iso.daybook --model iso.json", "Create a store"),
                 .init(
-                    "daybook init iso.daybook -m iso.json --shared "
-                        + "'postgresql:service=ledger?store=iso'", "Begin a shared store"),
+                    "daybook init iso.daybook -m iso.json --shared \"$PLACE\"",
+                    "Begin a shared store"),
             ],
             endings: [
                 .init(.success, "The store is there."),

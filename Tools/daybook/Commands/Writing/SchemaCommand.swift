@@ -25,7 +25,7 @@ struct SchemaCommand: Command {
     var declaration: CommandDeclaration {
         CommandDeclaration(
             "schema", in: .write,
-            summary: "Print or install the tables of shared stores, and make a store there.",
+            summary: "Print or install the tables of shared stores; make a store.",
             discussion: """
                 A store that several machines share has its journal in PostgreSQL. Its tables and
                 functions stand in a schema 'daybook', which is installed once in a database. The
@@ -47,8 +47,7 @@ struct SchemaCommand: Command {
                     "daybook schema | psql -1 -v ON_ERROR_STOP=1 service=ledger-owner",
                     "Do so with PostgreSQL's own program"),
                 .init(
-                    "daybook schema --add-store service=ledger-owner --name iso --reader ledger "
-                        + "--writer ledger",
+                    "daybook schema --add-store service=owner --name iso --reader r --writer w",
                     "Make a shared store"),
             ],
             endings: [
