@@ -55,7 +55,15 @@ enum SharedStores {
         guard let link = try link(of: path) else { return }
         var options = StoreOptions()
         options.link = link
-        let store = try Store.open(at: path, options: options)
+        let store: Store
+        do {
+            store = try Store.open(at: path, options: options)
+        } catch let error as StoreError
+            where [.permission, .readOnly, .busy, .full].contains(error.code)
+        {
+            // Who may only read the file reads what is there.
+            return note(error.message)
+        }
         defer { store.closeQuietly() }
         switch store.condition {
         case .offline(_, let error): note(error.message)
