@@ -46,7 +46,7 @@ package enum FileNaming {
     }
 
     /// Returns when the name of a file, or its removal, would survive a power failure.
-    static func syncFolder(of path: String) throws(NewFileError) {
+    package static func syncFolder(of path: String) throws(NewFileError) {
         let descriptor = open(folder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else {
             guard errno == EACCES else { throw .notDurable(path, errno) }

@@ -10,6 +10,7 @@ extension Environment {
         try whileUnused(path) { file throws(LMDBError) in
             try unlinking(file.path)
             try unlinking(file.lockPath)
+            UnsyncedMark.remove(beside: file)
             // The link itself, if `path` is one.
             try unlinking(path)
         }
@@ -30,6 +31,29 @@ extension Environment {
                 throw .status(errno, "giving a file the name '\(path)'")
             }
         }
+    }
+
+    /// Replaces a file that was not brought to the disk before the system ended, unless another process has done so.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - other: Another one that is not open anywhere, and is on the disk.
+    /// - Returns: Whether it was replaced. After a crash there is one or the other.
+    /// - Throws: As ``remove(at:)``. Both files are unchanged then.
+    package static func renew(
+        at path: String, withFileAt other: String
+    ) throws(LMDBError) -> Bool {
+        var isReplaced = false
+        try whileUnused(path) { file throws(LMDBError) in
+            guard let mark = try UnsyncedMark.beside(file), !mark.isOfThisRun else { return }
+            try unlinking(file.lockPath)
+            guard rename(other, file.path) == 0 else {
+                throw .status(errno, "giving a file the name '\(path)'")
+            }
+            UnsyncedMark.remove(beside: file)
+            isReplaced = true
+        }
+        return isReplaced
     }
 
     /// Runs `body`, with the path of the file, while no process has the file open and this process

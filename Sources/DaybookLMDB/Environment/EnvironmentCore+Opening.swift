@@ -87,7 +87,11 @@ extension EnvironmentCore {
         let path = pair.file.name
         var flags = UInt32(MDB_NOSUBDIR) | UInt32(MDB_NOTLS)
         if options.readOnly { flags |= UInt32(MDB_RDONLY) }
-        if options.durability == .relaxed { flags |= UInt32(MDB_NOMETASYNC) }
+        switch options.durability {
+        case .durable: break
+        case .relaxed: flags |= UInt32(MDB_NOMETASYNC)
+        case .rebuildable: flags |= UInt32(MDB_NOSYNC)
+        }
         if pair.lock == nil { flags |= UInt32(MDB_NOLOCK) }
         let status = mdb_env_open(environment, pair.file.path, flags, 0o644)
         switch status {

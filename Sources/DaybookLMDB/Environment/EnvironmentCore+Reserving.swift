@@ -73,6 +73,7 @@ extension EnvironmentCore {
             guard try pair.writing.tryToTake() else { return }
             defer { pair.writing.giveBack() }
             try pool.whileWriting { () throws(LMDBError) in cutOff() }
+            if UnsyncedMark.isBeside(pair.file) { try bringToDisk() }
             if trust.withLock({ $0 }) == .sound { try pair.markClosedInOrder() }
         } catch {
             // The file stays longer, and the next process that opens it reports what is wrong.

@@ -73,6 +73,7 @@ extension EnvironmentCore {
         try pair.writing.take(wait)
         defer { pair.writing.giveBack() }
         try makeSure()
+        markUnsynced()
         let round = try pool.writingAtOnce { () throws(LMDBError) -> Obstacle? in
             try performTransaction(&group, joining)
         }

@@ -14,6 +14,7 @@ final class EnvironmentCore: Sendable {
     /// The file and its lock file.
     let pair: FilePair
     let isReadOnly: Bool
+    let durability: EnvironmentOptions.Durability
     let identifier: UInt32
     let pool: ReaderPool
     let writer = Writer()
@@ -57,6 +58,7 @@ final class EnvironmentCore: Sendable {
         self.handle = Handle(pointer: handle)
         self.pair = pair
         isReadOnly = options.readOnly
+        durability = options.durability
         trust = Mutex(options.isUntrusted ? .untrusted : .unknown)
         checking = Mutex(options.checking)
         let identifier = Self.identifierNext.wrappingAdd(1, ordering: .relaxed).newValue

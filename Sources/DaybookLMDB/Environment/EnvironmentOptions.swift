@@ -72,5 +72,8 @@ package struct EnvironmentOptions: Sendable {
         /// The last writes, but the file stays sound: the meta page is not synced
         /// (`MDB_NOMETASYNC`).
         case relaxed
+        /// All of them, and the file with them (`MDB_NOSYNC`): it can be made anew from a place that is named
+        /// here. A mark beside the file tells when that has to be done; see ``Environment/lostOrigin(at:)``.
+        case rebuildable(from: String)
     }
 }

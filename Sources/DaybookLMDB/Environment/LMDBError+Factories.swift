@@ -57,6 +57,13 @@ extension LMDBError {
         }
     }
 
+    static func lost(_ path: String, _ origin: String) -> LMDBError {
+        LMDBError(
+            .lost,
+            "'\(path)' was not brought to the disk before the system ended, so it cannot be trusted. "
+                + "It is made anew from \(origin.isEmpty ? "its origin" : "'\(origin)'").")
+    }
+
     /// The error for a page that cannot be read.
     @inline(never)
     static func damaged(_ fault: PageFault, in table: String?) -> LMDBError {

@@ -59,6 +59,8 @@ package struct LMDBError: Error, Sendable {
         case versionMismatch
         /// The file is shorter than its first pages say.
         case truncated
+        /// The system ended before the file was brought to the disk; it has to be made anew.
+        case lost
         /// A page cannot be read as what it should be.
         case corrupt
         /// The file has no table of that name.

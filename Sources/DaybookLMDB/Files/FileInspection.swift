@@ -12,6 +12,9 @@ enum FileInspection {
     static func run(_ location: FilePath, _ options: EnvironmentOptions) throws(LMDBError) {
         let path = location.name
         try refuseNetwork(path)
+        if let mark = try UnsyncedMark.beside(location), !mark.isOfThisRun {
+            throw .lost(path, mark.origin)
+        }
         var file = daybook_file()
         let number = daybook_look_up(path, &file)
         guard number == 0 else {

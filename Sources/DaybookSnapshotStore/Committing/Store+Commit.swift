@@ -60,6 +60,7 @@ extension Store {
         if let block = outcome.block { numbers.add(block) }
         if let sequence = outcome.result.sequence { publish(sequence) }
         freePages(after: outcome.result.changes)
+        if request.userValues != nil || request.cursor != nil { sendMarksSoon() }
         return outcome.result
     }
 }

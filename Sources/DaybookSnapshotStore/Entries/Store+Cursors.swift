@@ -109,6 +109,7 @@ extension Store {
     ///   ``StoreError/Code/readOnly``. It stays where it is then.
     package func move(_ move: CursorMove) throws {
         try writing { [meta = parts.tables.meta] in try move.carryOut(meta, in: $0) }
+        sendMarksSoon()
     }
 
     /// Records how far a reader has come.
@@ -132,6 +133,7 @@ extension Store {
             }
             try StoreMetadata.setCursors(cursors, parts.tables.meta, in: transaction)
         }
+        sendMarksSoon()
     }
 }
 
@@ -170,7 +172,7 @@ extension StoreMetadata {
         }
     }
 
-    fileprivate static func setCursors(
+    static func setCursors(
         _ cursors: [StoreCursor], _ meta: Table, in transaction: borrowing WriteTransaction
     ) throws {
         var writer = ByteWriter(capacity: 256)

@@ -103,8 +103,8 @@ extension Store {
     ///   - existing: What happens to a tag of that name.
     /// - Returns: The tag.
     /// - Throws: ``StoreError`` with ``StoreError/Code/tagName`` for a name that is not allowed or
-    ///   is taken; with ``StoreError/Code/noSuchEntry`` for an entry that is not there. The store is
-    ///   unchanged then.
+    ///   is taken; with ``StoreError/Code/noSuchEntry`` for an entry that is not there; of a shared store as
+    ///   ``exchangeMarks()``. The store is unchanged then.
     /// - Complexity: O(*t* + log *n*) page reads and writes, *t* the number of tags.
     @discardableResult
     package func setTag(
@@ -115,7 +115,7 @@ extension Store {
             throw StoreError.tagName(name, objection)
         }
         let time = options.clock()
-        return try writing { [parts] transaction in
+        return try changeTag(name) { [parts] transaction in
             let head = try parts.journal.head(in: transaction)
             let tagged = sequence ?? head
             guard tagged > .zero, tagged <= head else {
@@ -140,10 +140,10 @@ extension Store {
     ///
     /// - Returns: The tag that was there.
     /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchTag``, and names that may have been
-    ///   meant.
+    ///   meant; of a shared store as ``exchangeMarks()``.
     @discardableResult
     package func removeTag(named name: String) throws -> StoreTag {
-        try writing { [meta = parts.tables.meta] transaction in
+        try changeTag(name) { [meta = parts.tables.meta] transaction in
             var tags = try StoreMetadata.tags(meta, in: transaction)
             guard let index = tags.firstIndex(where: { $0.name == name }) else {
                 throw StoreError.noSuchTag(name, among: tags.map(\.name))

@@ -22,6 +22,20 @@ extension Store {
     ) throws -> Store {
         var options = options
         options.link = link
+        try makeClone(from: link, at: path, options)
+        let store = try open(
+            at: path, model: nil, options: options, modelSource: .both)
+        switch store.condition {
+        case .offline(_, let error): throw StoreError(error)
+        case .stopped(let error): throw error
+        case .connected, nil: return store
+        }
+    }
+
+    /// Makes a file with the first entry of a shared journal, which is brought up when it is opened.
+    static func makeClone(
+        from link: SharedLink, at path: String, _ options: StoreOptions
+    ) throws {
         do {
             let identity = try link.identify()
             let file = FileLink(to: link.place, node: options.makeUUID())
@@ -35,13 +49,6 @@ extension Store {
                 as: identity, linkedTo: file)
         } catch let error as SharedJournalError {
             throw StoreError(error)
-        }
-        let store = try open(
-            at: path, model: nil, options: options, modelSource: .both)
-        switch store.condition {
-        case .offline(_, let error): throw StoreError(error)
-        case .stopped(let error): throw error
-        case .connected, nil: return store
         }
     }
 
@@ -167,6 +174,8 @@ extension Store {
             repeat {
                 head = try append(after: head, to: journal, link, progress)
             } while try !setLink(file, at: head)
+            try exchangeMarks(
+                with: MarkServer(all: { try journal.marks($0) }, set: { try journal.set($0) }))
         } catch let error as SharedJournalError {
             throw StoreError(error)
         }

@@ -14,7 +14,7 @@ extension Store {
     /// How the file stands to the shared journal; nil when it was opened without a link.
     package var condition: SharedCondition? { sharing?.condition }
 
-    /// Brings the file up to the shared journal.
+    /// Brings the file up to the shared journal, and to what is kept beside it.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/unreachable``, ``StoreError/Code/unprotected``,
     ///   ``StoreError/Code/diverged`` or ``StoreError/Code/quarantined``. What was folded before stays, and
@@ -23,6 +23,7 @@ extension Store {
     package func pull() throws {
         guard sharing != nil else { throw StoreError.notLinked(path) }
         try carryOut(SharedPull())
+        try exchangeMarks()
     }
 
     /// Finds out what became of a save that ended with ``StoreError/Code/inDoubt``.
@@ -58,10 +59,13 @@ extension Store {
         guard sharing == nil else {
             throw StoreError(.busy, "'\(path)' is open with its link. Close it first.")
         }
+        // What is written from now on is nowhere else.
+        defer { bringToDiskQuietly() }
         try writing { [parts] transaction in
             let meta = parts.tables.meta
             guard try StoreMetadata.link(meta, in: transaction) != nil else { return }
             try StoreMetadata.setSharedNumbers([], meta, in: transaction)
+            try StoreMetadata.setKnownMarks([:], meta, in: transaction)
             try StoreMetadata.remove(StoreMetadata.Name.link, meta, in: transaction)
         }
     }
@@ -133,7 +137,8 @@ extension Store {
     private func hearOfNews() {
         guard sharing?.isInDoubt == false else { return }
         do {
-            try pull()
+            try carryOut(SharedPull())
+            if marksAhead.isDue() { try exchangeMarks() }
         } catch {
             // The condition of the store says why, and the next save meets it.
         }

@@ -95,6 +95,9 @@ extension Store {
         at path: String, _ schema: Schema, _ metadata: StoreMetadata, _ header: EntryHeader,
         copying first: Entry?, _ options: StoreOptions
     ) throws -> Digest {
+        var options = options
+        // What is made is brought to the disk before it gets its name.
+        options.link = nil
         let environment = try Environment.open(
             at: path, options: options.environment(create: true))
         let parts = try StoreParts(environment, schema)
@@ -158,13 +161,15 @@ extension Store {
         at path: String, model: ManagedObjectModel?, options: StoreOptions,
         modelSource: ModelSource, readBy view: StoreModel? = nil, for stage: ModelStage? = nil
     ) throws -> Store {
-        try opening.withLock { _ in
+        let store = try opening.withLock { _ in
             try wrapping(path) {
                 try openLocked(
                     at: path, model: model, options: options, modelSource: modelSource,
                     readBy: stage?.model ?? view, for: stage)
             }
         }
+        store.exchangeMarksQuietly()
+        return store
     }
 
     private static func openLocked(
@@ -172,6 +177,7 @@ extension Store {
         modelSource: ModelSource, readBy view: StoreModel?, for stage: ModelStage?
     ) throws -> Store {
         if let model { try model.validate() }
+        try renewLostCopy(path, options)
         try checkFormat(path, options)
         let environment = try Environment.open(
             at: path, options: options.environment(create: false))
@@ -314,10 +320,16 @@ extension StoreParts {
 }
 
 extension StoreOptions {
+    /// The servers have all that the copy of a shared store has.
+    private var durabilityOfFile: EnvironmentOptions.Durability {
+        if let link { return .rebuildable(from: link.place) }
+        return durability == .durable ? .durable : .relaxed
+    }
+
     func environment(create: Bool) -> EnvironmentOptions {
         var options = EnvironmentOptions(
             tables: StoreLayout.tableNames, create: create, readOnly: isReadOnly,
-            durability: durability == .durable ? .durable : .relaxed, mapSize: initialMapSize,
+            durability: durabilityOfFile, mapSize: initialMapSize,
             patience: waiting.patience)
         options.tablesIfThere = StoreLayout.laterNames
         options.checkedTables = StoreLayout.checkedNames

@@ -18,6 +18,7 @@ extension Store {
         try writing { [meta = parts.tables.meta] in
             try StoreMetadata.setUserValues(values, meta, in: $0)
         }
+        sendMarksSoon()
     }
 }
 

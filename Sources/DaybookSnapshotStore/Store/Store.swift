@@ -38,6 +38,7 @@ package final class Store: Sendable {
     let pastIndexes = PastIndexes()
     /// What stands between a save and the file, where that is linked to a shared journal.
     let sharing: JournalGate?
+    let marksAhead = MarksAhead()
     private let following = Mutex<(any AnyObject & Sendable)?>(nil)
     private let environment: Mutex<Environment?>
 
@@ -71,6 +72,7 @@ package final class Store: Sendable {
     ///
     /// Closing twice is fine; every other call on a closed store throws ``StoreError/Code/closed``.
     package func close() throws {
+        sendMarksNow()
         guard let environment = environment.withLock({ $0.take() }) else { return }
         following.withLock { $0 = nil }
         defer { news.tellEverybody() }

@@ -161,7 +161,7 @@ extension StoreError {
         case .malformedKey, .keyExists, .keyLength:
             self = .corrupt("A record of '\(path)' does not fit its table", cause: error)
             return
-        case .corrupt: code = .corrupt
+        case .corrupt, .lost: code = .corrupt
         case .noPermission: code = .permission
         case .readOnly: code = .readOnly
         case .alreadyOpen, .locked, .readersFull, .mapResized: code = .busy

@@ -42,6 +42,8 @@ struct StoreMetadata: Sendable {
         static let link = "link"
         /// The object numbers that a linked file has taken and not given out; missing when there are none.
         static let sharedNumbers = "sharedNumbers"
+        /// What the servers of a linked file are known to keep beside the journal; missing when nothing is.
+        static let sharedMarks = "sharedMarks"
     }
 
     /// Reads the records of a store.

@@ -105,31 +105,38 @@ struct Verification {
             }
         }
         if report.findings.isEmpty { try checkReserved(in: transaction) }
-        do {
-            _ = try StoreMetadata.userValues(meta, in: transaction)
-        } catch let error as StoreError where error.code == .corrupt {
-            report.add(.metadata, "meta, '\(StoreMetadata.Name.userValues)'", error.message)
+        typealias Name = StoreMetadata.Name
+        var lost: [StoreTag] = []
+        let messages = [
+            Name.userValues: try damage {
+                _ = try StoreMetadata.userValues(meta, in: transaction)
+            },
+            Name.cursors: try damage { _ = try StoreMetadata.cursors(meta, in: transaction) },
+            Name.link: try damage { _ = try StoreMetadata.link(meta, in: transaction) },
+            Name.sharedNumbers: try damage {
+                _ = try StoreMetadata.sharedNumbers(meta, in: transaction)
+            },
+            Name.sharedMarks: try damage {
+                _ = try StoreMetadata.knownMarks(meta, in: transaction)
+            },
+            Name.pendingIndexes: try damage {
+                pending = try StoreMetadata.pendingIndexes(meta, in: transaction)
+            },
+            Name.tags: try damage {
+                for tag in try StoreMetadata.tags(meta, in: transaction).sorted()
+                where try !isSound(tag, in: transaction) {
+                    lost.append(tag)
+                }
+            },
+        ]
+        for (name, message) in messages.sorted(by: { $0.key < $1.key }) {
+            if let message { report.add(.metadata, "meta, '\(name)'", message) }
         }
-        do {
-            pending = try StoreMetadata.pendingIndexes(meta, in: transaction)
-        } catch let error as StoreError where error.code == .corrupt {
-            report.add(.metadata, "meta, '\(StoreMetadata.Name.pendingIndexes)'", error.message)
-        }
-        do {
-            _ = try StoreMetadata.cursors(meta, in: transaction)
-        } catch let error as StoreError where error.code == .corrupt {
-            report.add(.metadata, "meta, '\(StoreMetadata.Name.cursors)'", error.message)
-        }
-        do {
-            for tag in try StoreMetadata.tags(meta, in: transaction).sorted()
-            where try !isSound(tag, in: transaction) {
-                report.add(
-                    .metadata, "tag '\(tag.name)'",
-                    "The tag '\(tag.name)' was set on an entry \(tag.sequence) that is not the one "
-                        + "in the journal.")
-            }
-        } catch let error as StoreError where error.code == .corrupt {
-            report.add(.metadata, "meta, '\(StoreMetadata.Name.tags)'", error.message)
+        for tag in lost {
+            report.add(
+                .metadata, "tag '\(tag.name)'",
+                "The tag '\(tag.name)' was set on an entry \(tag.sequence) that is not the one "
+                    + "in the journal.")
         }
     }
 
@@ -357,5 +364,15 @@ struct Verification {
 
     private func fraction(_ done: SequenceNumber, _ last: SequenceNumber) -> Double {
         Double(done.rawValue) / Double(max(1, last.rawValue))
+    }
+}
+
+/// What is damaged about a record that `read` reads; nil when nothing is.
+private func damage(_ read: () throws -> Void) throws -> String? {
+    do {
+        try read()
+        return nil
+    } catch let error as StoreError where error.code == .corrupt {
+        return error.message
     }
 }

@@ -17,9 +17,20 @@ enum SharedStores {
 
     /// What a file says about the shared store that it is linked to.
     static func file(_ path: String) throws -> FileLink? {
+        try renew(path)
         let store = try Store.open(at: path, options: StoreOptions(isReadOnly: true))
         defer { store.closeQuietly() }
         return try store.link()
+    }
+
+    /// Makes a copy anew that was not brought to the disk before the system ended.
+    private static func renew(_ path: String) throws {
+        guard !isOffline, let origin = try Store.lostOrigin(at: path), !origin.isEmpty else {
+            return
+        }
+        var options = StoreOptions()
+        options.link = try SharedPlace(parsing: origin).link()
+        try Store.open(at: path, options: options).close()
     }
 
     /// How to reach the shared store of a file; nil for a store of its own, and when nobody is to be asked.

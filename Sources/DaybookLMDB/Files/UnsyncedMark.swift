@@ -1,0 +1,131 @@
+internal import CDaybookLMDB
+internal import DaybookNewFiles
+internal import Foundation
+
+/// The mark beside a file whose writes are not brought to the disk, because all of it can be made anew.
+///
+/// After a crash of the system the file is what happened to be on the disk, which nobody may trust. The mark tells:
+/// it was on the disk before the first such write, and names the run of the system that this belonged to.
+///
+/// | line | content |
+/// |---|---|
+/// | 1 | `daybook unsynced 1` |
+/// | 2 | the identifier of the run of the system (`/proc/sys/kernel/random/boot_id`) |
+/// | 3 | where the file can be made anew from |
+struct UnsyncedMark: Equatable {
+    let run: String
+    let origin: String
+
+    /// The mark beside a file; nil when there is none. A mark that is damaged is of no run.
+    static func beside(_ file: FilePath) throws(LMDBError) -> UnsyncedMark? {
+        let descriptor = open(path(beside: file), O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            if errno == ENOENT || errno == ENOTDIR { return nil }
+            throw .status(errno, "reading '\(path(beside: file))'")
+        }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: bytesMaximum)
+        let count = bytes.withUnsafeMutableBytes {
+            pread(descriptor, $0.baseAddress, $0.count, 0)
+        }
+        guard count >= 0 else { throw .status(errno, "reading '\(path(beside: file))'") }
+        let lines = String(decoding: bytes.prefix(count), as: UTF8.self)
+            .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        guard lines.count == 4, lines[0] == title else { return UnsyncedMark(run: "", origin: "") }
+        return UnsyncedMark(run: lines[1], origin: lines[2])
+    }
+
+    /// Whether there is a mark beside a file.
+    ///
+    /// - Complexity: One call to the operating system.
+    static func isBeside(_ file: FilePath) -> Bool { access(path(beside: file), F_OK) == 0 }
+
+    /// Puts a mark of this run of the system beside a file. It is on the disk when this returns.
+    ///
+    /// - Returns: Whether that was possible.
+    static func put(beside file: FilePath, origin: String) -> Bool {
+        guard let run = runNow else { return false }
+        let path = path(beside: file)
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        let bytes = Array("\(title)\n\(run)\n\(origin)\n".utf8)
+        let written = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        guard written == bytes.count, fsync(descriptor) == 0 else { return false }
+        do {
+            try FileNaming.syncFolder(of: path)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// Takes the mark away. Where that fails it stays, and the file may be made anew without need.
+    static func remove(beside file: FilePath) {
+        _ = unlink(path(beside: file))
+    }
+
+    /// Whether the system has not ended since: what was written is there, whoever wrote it.
+    var isOfThisRun: Bool { run == Self.runNow }
+
+    private static func path(beside file: FilePath) -> String { file.path + "-unsynced" }
+
+    /// Nil where the system does not say.
+    private static let runNow: String? = {
+        let text = FileManager.default.contents(atPath: "/proc/sys/kernel/random/boot_id")
+            .map { String(decoding: $0, as: UTF8.self) }?.split(separator: "\n").first
+        return text.map(String.init)
+    }()
+
+    private static let title = "daybook unsynced 1"
+    private static let bytesMaximum = 4_096
+}
+
+extension Environment {
+    /// Where a file can be made anew from that was not brought to the disk before the system ended; nil for every
+    /// other file.
+    ///
+    /// - Throws: ``LMDBError`` when its mark cannot be read.
+    package static func lostOrigin(at path: String) throws(LMDBError) -> String? {
+        guard let mark = try UnsyncedMark.beside(FilePath(path)), !mark.isOfThisRun else {
+            return nil
+        }
+        return mark.origin
+    }
+
+    /// Brings all that was written to the disk, also by processes that do not do so with each write.
+    ///
+    /// - Throws: ``LMDBError`` when that fails, or another process writes for too long.
+    package func bringToDisk() throws(LMDBError) {
+        try core.checkUsable()
+        try core.pair.writing.take(LockWait(patience))
+        defer { core.pair.writing.giveBack() }
+        try core.bringToDisk()
+    }
+}
+
+extension EnvironmentCore {
+    /// Makes sure that a crash of the system is noticed, before a write that is not brought to the disk. No other
+    /// process writes meanwhile.
+    func markUnsynced() {
+        guard case .rebuildable(let origin) = durability, !UnsyncedMark.isBeside(pair.file),
+            !UnsyncedMark.put(beside: pair.file, origin: origin)
+        else { return }
+        // Without a mark each write is brought to the disk.
+        mdb_env_set_flags(handle.pointer, UInt32(MDB_NOSYNC), 0)
+    }
+
+    /// Whether each write is brought to the disk.
+    var syncsEachWrite: Bool {
+        var flags: UInt32 = 0
+        mdb_env_get_flags(handle.pointer, &flags)
+        return flags & UInt32(MDB_NOSYNC) == 0
+    }
+
+    /// Brings all that was written to the disk. No other process writes meanwhile.
+    func bringToDisk() throws(LMDBError) {
+        let status = mdb_env_sync(handle.pointer, 1)
+        guard status == MDB_SUCCESS else { throw .status(status, "syncing '\(pair.file.name)'") }
+        if UnsyncedMark.isBeside(pair.file) { UnsyncedMark.remove(beside: pair.file) }
+    }
+}

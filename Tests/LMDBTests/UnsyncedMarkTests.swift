@@ -1,0 +1,102 @@
+import DaybookTestSupport
+import Foundation
+import Testing
+
+@testable import DaybookLMDB
+
+/// Files whose writes are not brought to the disk, and the mark beside them.
+@Suite struct UnsyncedMarkTests {
+    private let directory: TemporaryDirectory
+    private let path: String
+    private var mark: String { path + "-unsynced" }
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        path = directory.path("file")
+        try put("a", open(.durable))
+    }
+
+    private func open(_ durability: EnvironmentOptions.Durability) throws -> Environment {
+        try Environment.open(
+            at: path, options: EnvironmentOptions(tables: ["a"], durability: durability))
+    }
+
+    private func put(_ key: String, _ environment: Environment) throws {
+        let table = try environment.table("a")
+        try environment.write { transaction in
+            try transaction.put(table, key.bytes.span.bytes, key.bytes.span.bytes, .upsert)
+        }
+    }
+
+    private var isMarked: Bool { FileManager.default.fileExists(atPath: mark) }
+
+    @Test func `the first write puts a mark there, and closing takes it away`() throws {
+        do {
+            let environment = try open(.rebuildable(from: "elsewhere"))
+            #expect(!isMarked)
+            try put("b", environment)
+            #expect(isMarked)
+            #expect(!environment.core.syncsEachWrite)
+        }
+        #expect(!isMarked)
+    }
+
+    @Test
+    func `whoever brings the file to the disk takes the mark, and the next write puts it again`()
+        throws
+    {
+        let environment = try open(.rebuildable(from: "elsewhere"))
+        try put("b", environment)
+
+        try environment.bringToDisk()
+        #expect(!isMarked)
+        try put("c", environment)
+        #expect(isMarked)
+    }
+
+    @Test func `a file that was lost with the system is refused, and says where it can be had`()
+        throws
+    {
+        try Data("daybook unsynced 1\nan earlier run\nelsewhere\n".utf8)
+            .write(to: URL(filePath: mark))
+
+        let refusal = #expect(throws: LMDBError.self) { try open(.durable) }
+        #expect(refusal?.code == .lost)
+        #expect(try Environment.lostOrigin(at: path) == "elsewhere")
+    }
+
+    @Test func `where no mark can be put each write is brought to the disk`() throws {
+        let environment = try open(.rebuildable(from: "elsewhere"))
+        // A link that leads into a folder that is not there: no file can be made.
+        try FileManager.default.createSymbolicLink(
+            atPath: mark, withDestinationPath: directory.path("nowhere/at all"))
+
+        try put("b", environment)
+
+        #expect(environment.core.syncsEachWrite)
+    }
+
+    @Test func `a file that is replaced is replaced once`() throws {
+        let other = directory.path("other")
+        func makeOther() throws {
+            let environment = try Environment.open(
+                at: other, options: EnvironmentOptions(tables: ["a"]))
+            try put("z", environment)
+        }
+        try makeOther()
+        #expect(try !Environment.renew(at: path, withFileAt: other))
+
+        try Data("daybook unsynced 1\nan earlier run\nelsewhere\n".utf8)
+            .write(to: URL(filePath: mark))
+        #expect(try Environment.renew(at: path, withFileAt: other))
+        #expect(!isMarked)
+        try makeOther()
+        #expect(try !Environment.renew(at: path, withFileAt: other))
+    }
+
+    @Test func `removing a file removes its mark`() throws {
+        try Data().write(to: URL(filePath: mark))
+        try Environment.remove(at: path)
+        #expect(!isMarked)
+    }
+}
