@@ -7,7 +7,9 @@ import Testing
 
 /// The output of the formats.
 @Suite struct ExportTests {
-    @Test(arguments: ["jsonl", "csv", "json-patch", "cloudevents", "debezium", "ocsf"])
+    @Test(
+        .ownStores("The server's clock is read more often."),
+        arguments: ["jsonl", "csv", "json-patch", "cloudevents", "debezium", "ocsf"])
     func `an export is the same as ever`(name: String) throws {
         let story = try AtlasStory.write()
 

@@ -3,6 +3,8 @@
 
 package import DaybookObjectGraph
 package import DaybookObjectModel
+internal import DaybookSnapshotStore
+internal import DaybookTestSupport
 package import Foundation
 
 /// Makes the containers of tests: no test does so by itself, so that all of them can be run with stores of
@@ -17,7 +19,8 @@ package enum TestContainer {
         options: PersistentStoreOptions = PersistentStoreOptions()
     ) throws -> PersistentContainer {
         try PersistentContainer(
-            url, model: model, requires: requires, indexesEntries: indexesEntries, options: options)
+            url, model: model, requires: requires, indexesEntries: indexesEntries,
+            options: linked(options, url))
     }
 
     /// Opens a store, or makes it, for the last version of a plan.
@@ -25,7 +28,7 @@ package enum TestContainer {
         _ url: URL, migrationPlan: any SchemaMigrationPlan.Type,
         options: PersistentStoreOptions = PersistentStoreOptions()
     ) throws -> PersistentContainer {
-        try PersistentContainer(url, migrationPlan: migrationPlan, options: options)
+        try PersistentContainer(url, migrationPlan: migrationPlan, options: linked(options, url))
     }
 
     /// Opens a store, or makes it, for a model.
@@ -34,7 +37,8 @@ package enum TestContainer {
         options: PersistentStoreOptions = PersistentStoreOptions()
     ) throws -> PersistentContainer {
         try PersistentContainer(
-            url, managedObjectModel: managedObjectModel, classes: classes, options: options)
+            url, managedObjectModel: managedObjectModel, classes: classes,
+            options: linked(options, url))
     }
 
     /// Makes a store in memory for classes.
@@ -58,7 +62,7 @@ package enum TestContainer {
     ) throws -> PersistentContainer {
         try PersistentContainer(
             model: model, configurations: configurations, requires: requires,
-            descriptions: descriptions)
+            descriptions: linked(descriptions))
     }
 
     /// Describes stores for a model, and opens none.
@@ -67,6 +71,39 @@ package enum TestContainer {
         descriptions: [PersistentStoreDescription]
     ) throws -> PersistentContainer {
         try PersistentContainer(
-            managedObjectModel: managedObjectModel, classes: classes, descriptions: descriptions)
+            managedObjectModel: managedObjectModel, classes: classes,
+            descriptions: linked(descriptions))
+    }
+
+    /// The options with the link of the file, where the stores of tests are shared.
+    private static func linked(
+        _ options: PersistentStoreOptions, _ url: URL
+    ) -> PersistentStoreOptions {
+        guard options.sharing == nil, !options.isReadOnly else { return options }
+        var linked = options
+        linked.sharing = sharing(of: url)
+        return linked
+    }
+
+    private static func linked(
+        _ descriptions: [PersistentStoreDescription]
+    ) -> [PersistentStoreDescription] {
+        descriptions.map { description in
+            guard description.sharing == nil, !description.isReadOnly, description.type == .file
+            else { return description }
+            var linked = description
+            linked.sharing = sharing(of: description.url)
+            return linked
+        }
+    }
+
+    private static func sharing(of url: URL) -> StoreSharing? {
+        let link =
+            FileManager.default.fileExists(atPath: url.path)
+            ? BackEnd.link(ofFileAt: url.path)
+            : BackEnd.newLink(
+                StoreIdentity(uuid: UUID(), createdAt: StoreOptions.systemClock()),
+                clock: StoreOptions.systemClock)
+        return link.map(StoreSharing.init)
     }
 }

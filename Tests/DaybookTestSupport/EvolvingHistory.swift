@@ -76,7 +76,7 @@ package final class EvolvingHistory {
         let head = try store.head()
         let opened: Store
         do {
-            opened = try Store.open(
+            opened = try TestStore.open(
                 at: temporary.path, model: after.model(after: plan), options: options)
         } catch let error as StoreError where error.code == .validation && !isAllowed {
             return .refused
@@ -124,7 +124,7 @@ package final class EvolvingHistory {
         }
         try staged.close()
         guard isAllowed else { throw Disagreement("The objects do not allow the stage \(after)") }
-        let opened = try Store.open(
+        let opened = try TestStore.open(
             at: temporary.path, model: after.model(), options: StoreOptions.counting())
         return try take(next, after, opened, since: head)
     }
@@ -149,7 +149,7 @@ package final class EvolvingHistory {
         past[redo] = current
         // The model in force is that of another entry now.
         try store.close()
-        let opened = try Store.open(
+        let opened = try TestStore.open(
             at: temporary.path, model: plan.model(), options: StoreOptions.counting())
         versions[versions.count - 1] = Version(plan: plan, store: opened)
     }

@@ -47,7 +47,7 @@ package enum KeptStates {
         _ records: [StateRecord], _ path: String, _ name: String, _ form: ProjectionKeyForm,
         _ version: Int, _ last: UInt64
     ) throws {
-        let store = try Store.open(at: path)
+        let store = try TestStore.open(at: path)
         let task = try store.foldTask(of: name, version: version, form, rebuilds: true)
         let place = try store.place(after: SequenceNumber(last))
         let sorted = records.sorted { $0.key.lexicographicallyPrecedes($1.key) }

@@ -18,7 +18,17 @@ package enum TestStore {
         at path: String, model: ManagedObjectModel, author: String? = nil,
         info: [String: String] = [:], options: StoreOptions = StoreOptions()
     ) throws -> Store {
-        try Store.create(at: path, model: model, author: author, info: info, options: options)
+        let link = BackEnd.newLink(
+            StoreIdentity(uuid: options.makeUUID(), createdAt: options.clock()),
+            clock: options.clock)
+        guard let link else {
+            return try Store.create(
+                at: path, model: model, author: author, info: info, options: options)
+        }
+        try Store.begin(
+            link, at: path, version: ModelVersion(first: model.persistent), options: options,
+            EntryHeader(kind: .model, author: author, info: info))
+        return try open(at: path, options: options)
     }
 
     /// Makes a store that begins with the first entry of another one.
@@ -48,6 +58,8 @@ package enum TestStore {
     package static func open(
         at path: String, model: ManagedObjectModel? = nil, options: StoreOptions = StoreOptions()
     ) throws -> Store {
-        try Store.open(at: path, model: model, options: options)
+        var options = options
+        if !options.isReadOnly, options.link == nil { options.link = BackEnd.link(ofFileAt: path) }
+        return try Store.open(at: path, model: model, options: options)
     }
 }

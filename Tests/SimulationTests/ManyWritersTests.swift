@@ -11,7 +11,8 @@ import Testing
 /// Threads of several processes that post to the same few accounts.
 @Suite(.serialized)
 struct ManyWritersTests {
-    @Test func `8 threads in each of 4 processes lose no update, with retries or with sums`()
+    @Test(.ownStores("The other process does not have the server, which is in this one."))
+    func `8 threads in each of 4 processes lose no update, with retries or with sums`()
         async throws
     {
         let folder = try TemporaryDirectory()

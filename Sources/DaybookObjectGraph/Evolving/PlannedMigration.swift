@@ -28,6 +28,7 @@ struct PlannedMigration {
         plain.checkProgress = options.checkProgress
         plain.indexes = options.indexes
         plain.migrationProgress = options.migrationProgress
+        plain.sharing = options.sharing
         self.options = plain
     }
 

@@ -1,8 +1,6 @@
 internal import DaybookJournalLog
 internal import DaybookLMDB
 internal import DaybookObjectModel
-internal import Dispatch
-internal import Synchronization
 
 extension Store {
     /// Has the file and the shared store keep the same tags, values and cursors. Nothing happens in a store that is
@@ -122,13 +120,12 @@ extension Store {
 
     /// Sends what was changed beside the journal before long, without a wait.
     func sendMarksSoon() {
-        guard sharing != nil else { return }
-        marksAhead.ask { [weak self] in self?.exchangeMarksQuietly() }
+        ahead?.askForExchange { [weak self] in self?.exchangeMarksQuietly() }
     }
 
     /// Sends what is left before the file is closed.
     func sendMarksNow() {
-        if marksAhead.isAsked { exchangeMarksQuietly() }
+        if ahead?.isAsked == true { exchangeMarksQuietly() }
     }
 
     /// Exchanges marks if the servers answer. What cannot be sent now is sent another time.
@@ -147,40 +144,6 @@ extension Store {
 struct MarkServer {
     let all: (SharedMark.Kind) throws -> [SharedMark]
     let set: (SharedMark) throws -> Int64?
-}
-
-/// Asks for an exchange of marks on a thread of its own, once for many changes.
-final class MarksAhead: Sendable {
-    private let queue = DispatchQueue(label: "daybook.marks")
-    private let waits = Mutex(false)
-    private let next = Mutex(ContinuousClock.now)
-
-    /// Whether so much time has passed since this was true before that somebody may have set marks. Nothing tells of
-    /// them.
-    func isDue() -> Bool {
-        next.withLock { next in
-            guard .now >= next else { return false }
-            next = .now + Self.pause
-            return true
-        }
-    }
-
-    private static let pause = Duration.seconds(5)
-
-    /// Whether one was asked for and has not begun.
-    var isAsked: Bool { waits.withLock(\.self) }
-
-    func ask(_ exchange: @escaping @Sendable () -> Void) {
-        let isFirst = waits.withLock { waits in
-            defer { waits = true }
-            return !waits
-        }
-        guard isFirst else { return }
-        queue.async { [self] in
-            waits.withLock { $0 = false }
-            exchange()
-        }
-    }
 }
 
 extension StoreError {

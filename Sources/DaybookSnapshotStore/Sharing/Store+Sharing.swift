@@ -1,7 +1,6 @@
 internal import DaybookJournalLog
 internal import DaybookLMDB
 internal import DaybookObjectModel
-internal import Dispatch
 
 extension Store {
     /// What the file says about the shared journal that it is linked to; nil for a store of its own.
@@ -124,12 +123,14 @@ extension Store {
     /// not shared.
     package func followSharedJournal() {
         guard let sharing else { return }
-        let queue = DispatchQueue(label: "daybook.sharing")
         keep(
             sharing.follow { [weak self] _ in
-                let store = self
-                queue.async { [weak store] in store?.hearOfNews() }
+                self?.hearOfNewsSoon()
             })
+    }
+
+    private func hearOfNewsSoon() {
+        ahead?.run { [weak self] in self?.hearOfNews() }
     }
 
     /// While a save is in doubt, nothing is brought in that nobody asks for: it might be that very save, which its
@@ -138,7 +139,7 @@ extension Store {
         guard sharing?.isInDoubt == false else { return }
         do {
             try carryOut(SharedPull())
-            if marksAhead.isDue() { try exchangeMarks() }
+            if ahead?.isExchangeDue() == true { try exchangeMarks() }
         } catch {
             // The condition of the store says why, and the next save meets it.
         }

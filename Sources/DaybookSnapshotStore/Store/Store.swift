@@ -38,7 +38,8 @@ package final class Store: Sendable {
     let pastIndexes = PastIndexes()
     /// What stands between a save and the file, where that is linked to a shared journal.
     let sharing: JournalGate?
-    let marksAhead = MarksAhead()
+    /// What is done for the shared store without a wait; nil for a store of its own.
+    let ahead: WorkAhead?
     private let following = Mutex<(any AnyObject & Sendable)?>(nil)
     private let environment: Mutex<Environment?>
 
@@ -50,6 +51,7 @@ package final class Store: Sendable {
         self.path = path
         self.stage = stage
         self.sharing = sharing
+        ahead = sharing == nil ? nil : WorkAhead()
         schema = model.schema
         models = ModelsInForce(view: model, parts)
         self.uuid = metadata.uuid
@@ -72,9 +74,10 @@ package final class Store: Sendable {
     ///
     /// Closing twice is fine; every other call on a closed store throws ``StoreError/Code/closed``.
     package func close() throws {
+        following.withLock { $0 = nil }
         sendMarksNow()
         guard let environment = environment.withLock({ $0.take() }) else { return }
-        following.withLock { $0 = nil }
+        ahead?.end()
         defer { news.tellEverybody() }
         guard !options.isReadOnly else { return }
         do {

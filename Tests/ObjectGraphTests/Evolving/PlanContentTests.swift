@@ -108,7 +108,8 @@ private enum AlbumPlan: SchemaMigrationPlan {
         for store in coordinator.persistentStores { try coordinator.remove(store) }
     }
 
-    @Test func `a plan derives attributes anew and keeps large data, and is undone with both`()
+    @Test(.ownStores("Shared stores keep no large data."))
+    func `a plan derives attributes anew and keeps large data, and is undone with both`()
         throws
     {
         let folder = try TemporaryDirectory()

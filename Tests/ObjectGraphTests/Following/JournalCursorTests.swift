@@ -281,7 +281,8 @@ private final class Meddler: ManagedObject {
         }
     }
 
-    @Test func `a cursor of a store that was put back is refused, and nothing is skipped`() throws {
+    @Test(.ownStores("A copy that was put back gets what it lacks."))
+    func `a cursor of a store that was put back is refused, and nothing is skipped`() throws {
         let copy = followed.folder.url.appendingPathComponent("copy.daybook")
         try followed.container.backup(to: copy)
         let last = try followed.open("Dan").entry

@@ -17,7 +17,8 @@ private final class Photo: ManagedObject {
     @Attribute var tags: [String] = []
 }
 
-@Suite struct LargeDataPropertyTests {
+@Suite(.ownStores("Shared stores keep no large data."))
+struct LargeDataPropertyTests {
     private static func noise(_ count: Int, seed: UInt64 = 1) -> Data {
         var generator = SeededGenerator(seed: seed)
         var data = Data(capacity: count + 8)

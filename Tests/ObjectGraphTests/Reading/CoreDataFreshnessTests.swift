@@ -231,7 +231,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false])
+    @Test(
+        .ownStores("The other process does not have the server, which is in this one."),
+        arguments: [true, false])
     func `S42 two processes on a store differ until the objects are refreshed`(
         mergeChanges: Bool
     ) async throws {

@@ -18,7 +18,8 @@ import Testing
         try followed.open("Ada", 10)
     }
 
-    @Test func `a copy has the store as it was, with its identifier and digests`() throws {
+    @Test(.ownStores("The backup of a shared store's copy is brought up, too."))
+    func `a copy has the store as it was, with its identifier and digests`() throws {
         let digest = try followed.store.store.headDigest()
 
         try followed.container.backup(to: copy)

@@ -7,6 +7,7 @@ import Testing
 
 @testable import DaybookSnapshotStore
 
+@Suite(.ownStores("Shared stores keep no large data."))
 struct LargeDataTests {
     private static let limit = LargeData.inlineBytesMaximum
 

@@ -7,6 +7,7 @@ import Testing
 
 @testable import DaybookSnapshotStore
 
+@Suite(.ownStores("Shared stores keep no large data."))
 struct StagingTests {
     private static func stage(
         _ data: Data, in store: Store, pieces: [Int] = [1_000_000]

@@ -1,4 +1,5 @@
 import DaybookJournalLog
+import DaybookLMDB
 import DaybookObjectModel
 import DaybookTestSupport
 import Foundation
@@ -122,6 +123,17 @@ import Testing
 
         let fay = try SharedNode.clone("fay", of: server)
         #expect(try fay.store.tags().map(\.name) == ["audited", "later"])
+    }
+
+    @Test func `a file is closed when closing it returns, whatever was being sent`() throws {
+        try ada.add("Sailing")
+        for sequence in 0..<200 {
+            let store = try ada.store
+            try store.setCursor("mail", to: SequenceNumber(rawValue: UInt64(sequence % 3)))
+            try ada.close()
+            // Refused while it is open in this process.
+            #expect(try PageCheck.run(path: ada.path).isEmpty)
+        }
     }
 
     /// The changes of marks that may fail while answers are lost, and leave others to be made.

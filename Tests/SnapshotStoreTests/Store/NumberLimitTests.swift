@@ -19,7 +19,9 @@ struct NumberLimitTests {
         try environment.write { try StoreMetadata.setReserved(number, meta, in: $0) }
     }
 
-    @Test(arguments: [.max, .max - 4_096, 1 << 48 + 1, 0] as [UInt64])
+    @Test(
+        .ownStores("The servers of a shared store give the numbers."),
+        arguments: [.max, .max - 4_096, 1 << 48 + 1, 0] as [UInt64])
     func `a forged count of object numbers is an error, and verify finds it`(number: UInt64) throws
     {
         let temporary = try TemporaryStore()
@@ -59,7 +61,8 @@ struct NumberLimitTests {
             ])
     }
 
-    @Test func `a store without free object numbers says so and does everything else`() throws {
+    @Test(.ownStores("The servers of a shared store give the numbers."))
+    func `a store without free object numbers says so and does everything else`() throws {
         let temporary = try TemporaryStore()
         try temporary.store.close()
         try Self.forgeReserved(Self.maximum + 1 - 10, in: temporary.path)
