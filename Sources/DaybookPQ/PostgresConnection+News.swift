@@ -17,6 +17,8 @@ extension PostgresConnection {
     package func waitForNotifications(
         orFor wake: Wake?, until deadline: ContinuousClock.Instant
     ) throws(PostgresError) -> [String] {
+        try LibraryUse.begin()
+        defer { LibraryUse.finish() }
         // Some may have come with the answer to a statement.
         let earlier = try takeNotifications()
         if !earlier.isEmpty { return earlier }

@@ -39,6 +39,8 @@ extension PostgresConnection {
         _ statement: PostgresStatement, _ values: [PostgresValue] = [],
         until deadline: ContinuousClock.Instant
     ) throws(PostgresError) -> [PostgresRow] {
+        try LibraryUse.begin()
+        defer { LibraryUse.finish() }
         if !isPrepared(statement.name, statement.text) {
             let types = values.map(\.type)
             let isSent = PQsendPrepare(
@@ -65,6 +67,8 @@ extension PostgresConnection {
     package func run(
         script: String, until deadline: ContinuousClock.Instant
     ) throws(PostgresError) {
+        try LibraryUse.begin()
+        defer { LibraryUse.finish() }
         guard PQsendQuery(try open(), script) == 1 else {
             throw fail(PostgresError(of: try open()))
         }
@@ -81,6 +85,8 @@ extension PostgresConnection {
     package func copy(
         _ command: String, until deadline: ContinuousClock.Instant
     ) throws(PostgresError) -> [PostgresRow] {
+        try LibraryUse.begin()
+        defer { LibraryUse.finish() }
         guard PQsendQuery(try open(), command) == 1 else {
             throw fail(PostgresError(of: try open()))
         }

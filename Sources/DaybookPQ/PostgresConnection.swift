@@ -33,6 +33,8 @@ package final class PostgresConnection {
         until deadline: ContinuousClock.Instant
     ) throws(PostgresError) {
         self.place = place
+        try LibraryUse.begin()
+        defer { LibraryUse.finish() }
         handle = withStrings(of: description.options(for: place)) {
             PQconnectStartParams($0, $1, 0)
         }
@@ -54,7 +56,13 @@ package final class PostgresConnection {
 
     /// Closes the connection, whatever is under way. The server finishes that, or not.
     package func close() {
-        PQfinish(handle)
+        do {
+            try LibraryUse.begin()
+            PQfinish(handle)
+            LibraryUse.finish()
+        } catch {
+            // The end of the process closes it.
+        }
         handle = nil
     }
 

@@ -23,6 +23,7 @@ final class ConfirmedServer {
     /// - Parameter terms: Where to look, and how long at each place.
     /// - Throws: The most telling ``PostgresError`` of those that the servers gave.
     init(_ terms: PostgresTerms) throws(PostgresError) {
+        EndOfProcess.prepare()
         var reason: PostgresError?
         for place in try terms.servers.places() {
             do {

@@ -30,7 +30,8 @@ final class PostgresListener: Sendable {
         var thread: pthread_t?
     }
 
-    private let ended = DispatchSemaphore(value: 0)
+    /// Entered while the thread is to run, or runs.
+    private let running = DispatchGroup()
 
     /// A listener that has not begun.
     ///
@@ -69,22 +70,25 @@ final class PostgresListener: Sendable {
     /// It waits for that, but not longer than for a server: who ends the process next must not take libraries down
     /// under a thread that uses them.
     func stop() {
-        let (thread, wasStopped) = state.withLock { state in
-            defer { state.isStopped = true }
-            return (state.thread, state.isStopped)
+        // Nil also for a thread that is about to begin, which cannot be this one.
+        let thread = state.withLock { state in
+            state.isStopped = true
+            return state.thread
         }
         wake?.call()
-        guard !wasStopped, let thread, pthread_equal(thread, pthread_self()) == 0 else { return }
+        if let thread, pthread_equal(thread, pthread_self()) != 0 { return }
         let limit = Int((terms.limits.connecting + terms.limits.connecting).components.seconds)
-        _ = ended.wait(timeout: .now() + .seconds(max(1, limit)))
+        _ = running.wait(timeout: .now() + .seconds(max(1, limit)))
     }
 
     // MARK: - The thread
 
     private func run() {
         let isFirst = state.withLock { state in
-            defer { state.isRunning = true }
-            return !state.isRunning
+            guard !state.isRunning, !state.isStopped else { return false }
+            state.isRunning = true
+            running.enter()
+            return true
         }
         guard isFirst else { return }
         EndOfProcess.add(self)
@@ -93,7 +97,7 @@ final class PostgresListener: Sendable {
             self.loop()
             self.state.withLock { $0.thread = nil }
             EndOfProcess.remove(self)
-            self.ended.signal()
+            self.running.leave()
         }
     }
 
@@ -166,36 +170,6 @@ final class PostgresListener: Sendable {
     private static let lastEntry = PostgresStatement(
         "daybook_last", "SELECT max(sequence) FROM daybook.entry WHERE store = $1")
     private static let notify = PostgresStatement("daybook_notify", "SELECT pg_notify($1, $2)")
-}
-
-/// Ends the threads of all listeners before the process ends.
-///
-/// OpenSSL takes its state down when a process ends, also under a thread that is about to use it.
-private enum EndOfProcess {
-    private struct Entry {
-        weak var listener: PostgresListener?
-    }
-
-    private static let entries = Mutex<[ObjectIdentifier: Entry]>([:])
-
-    /// What is to be done at the end is done in the reverse order of its registration, so OpenSSL comes first.
-    private static let isRegistered: Bool = {
-        _ = Digest.of([])
-        return atexit { EndOfProcess.stopAll() } == 0
-    }()
-
-    static func add(_ listener: PostgresListener) {
-        _ = isRegistered
-        entries.withLock { $0[ObjectIdentifier(listener)] = Entry(listener: listener) }
-    }
-
-    static func remove(_ listener: PostgresListener) {
-        entries.withLock { $0[ObjectIdentifier(listener)] = nil }
-    }
-
-    private static func stopAll() {
-        for entry in entries.withLock({ Array($0.values) }) { entry.listener?.stop() }
-    }
 }
 
 /// Ends something when it is released.

@@ -74,19 +74,20 @@ package struct SharedPlace: Sendable, Hashable {
     /// - Parameter limits: How long to wait for servers.
     /// - Returns: A link for ``StoreOptions/link``.
     package func link(limits: PostgresTerms.Limits = PostgresTerms.Limits()) -> SharedLink {
-        let (servers, store, protection) = (servers, store, protection)
-        @Sendable func terms(_ node: UUID) -> PostgresTerms {
-            PostgresTerms(
-                servers: servers, store: store, node: node,
-                program: ProcessInfo.processInfo.processName, protection: protection,
-                limits: limits, clock: StoreOptions.systemClock)
-        }
-        return SharedLink(
+        SharedLink(
             to: text,
-            identify: { try PostgresJournal.identity(terms(Self.nobody)) },
-            connect: { link, identity in PostgresJournal(terms(link.node), identity) })
+            identify: { try PostgresJournal.identity(terms(Self.nobody, limits)) },
+            connect: { link, identity in PostgresJournal(terms(link.node, limits), identity) })
+    }
+
+    /// What a node says there.
+    func terms(_ node: UUID, _ limits: PostgresTerms.Limits) -> PostgresTerms {
+        PostgresTerms(
+            servers: servers, store: store, node: node,
+            program: ProcessInfo.processInfo.processName, protection: protection,
+            limits: limits, clock: StoreOptions.systemClock)
     }
 
     /// The node of those who only ask which store it is.
-    private static let nobody = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+    static let nobody = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 }

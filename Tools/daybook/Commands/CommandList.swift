@@ -11,6 +11,7 @@ enum CommandList {
         PushCommand(),
         PullCommand(),
         StatusCommand(),
+        DoctorCommand(),
         UnlinkCommand(),
         LogCommand(),
         ShowCommand(),

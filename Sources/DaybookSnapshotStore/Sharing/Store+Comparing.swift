@@ -1,0 +1,96 @@
+package import DaybookJournalLog
+internal import DaybookLMDB
+
+/// What is found when every entry of a file is compared with the shared journal.
+package struct SharedComparison: Sendable, Hashable {
+    /// An entry that is not what it should be.
+    package struct Difference: Sendable, Hashable {
+        /// What is wrong.
+        package enum Kind: Sendable, Hashable {
+            /// What the servers have does not fit its digest, or the entry before: it was changed there.
+            case changedOnServers
+            /// The servers have it as it was chained, and the file has another one.
+            case otherInFile
+            /// The file has it, and the servers do not.
+            case missingOnServers
+        }
+
+        /// The entry.
+        package let sequence: SequenceNumber
+        /// What is wrong.
+        package let kind: Kind
+        /// The name under which its writer was let in; nil for one that the servers do not have.
+        package let login: String?
+    }
+
+    /// How many entries the servers have.
+    package internal(set) var entries: UInt64 = 0
+    /// How many of them the file does not have yet.
+    package internal(set) var missing: UInt64 = 0
+    /// The first differences, at most ``differencesMaximum``.
+    package internal(set) var differences: [Difference] = []
+
+    /// How many differences are told.
+    package static let differencesMaximum = 16
+}
+
+extension Store {
+    /// Compares every entry with the shared journal: its bytes, its time and its digest, which is worked out anew.
+    ///
+    /// What others append meanwhile is compared as far as the journal went when its end was read.
+    ///
+    /// - Parameter progress: Told how many entries have been compared.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/unreachable``, also for a store that is not shared; with
+    ///   ``StoreError/Code/corrupt`` when an entry of the file cannot be read.
+    /// - Complexity: O(*b*), *b* the bytes of the journal.
+    package func compareWithShared(
+        _ progress: (_ done: UInt64) -> Void = { _ in }
+    ) throws -> SharedComparison {
+        guard let sharing else { throw StoreError.notLinked(path) }
+        let own = try head()
+        var result = SharedComparison()
+        // Where the servers' own chain has come to, whatever the file has.
+        var place = SharedHead.start
+        while true {
+            let page = try sharing.ask { [place] in
+                try $0.page(after: place, bytes: SharedPage.bytesUsual)
+            }
+            for found in page.entries {
+                try compare(found, after: place, upTo: own, &result)
+                place = SharedHead(found.sequence, found.digest)
+            }
+            progress(place.sequence.rawValue)
+            if page.isLast || page.entries.isEmpty { break }
+        }
+        result.entries = place.sequence.rawValue
+        result.missing = max(place.sequence.rawValue, own.rawValue) - own.rawValue
+        if own > place.sequence {
+            result.add(place.sequence.next, .missingOnServers, nil)
+        }
+        return result
+    }
+
+    private func compare(
+        _ found: SharedEntry, after place: SharedHead, upTo own: SequenceNumber,
+        _ result: inout SharedComparison
+    ) throws {
+        let entry = JournalEntry(
+            sequence: found.sequence, recordedAt: found.recordedAt, previous: place.digest,
+            payload: found.payload)
+        guard found.sequence == place.sequence.next, entry.digest == found.digest else {
+            return result.add(found.sequence, .changedOnServers, found.login)
+        }
+        guard found.sequence <= own else { return }
+        let mine = try reading { try parts.journal.entry(at: found.sequence, in: $0) }
+        if mine != entry { result.add(found.sequence, .otherInFile, found.login) }
+    }
+}
+
+extension SharedComparison {
+    fileprivate mutating func add(
+        _ sequence: SequenceNumber, _ kind: Difference.Kind, _ login: String?
+    ) {
+        guard differences.count < Self.differencesMaximum else { return }
+        differences.append(Difference(sequence: sequence, kind: kind, login: login))
+    }
+}
