@@ -132,6 +132,14 @@ let package = Package(
                 .embedInCode("SaveCosts/orders.sql"), .embedInCode("SaveCosts/laws.sql"),
                 .embedInCode("chart.css"),
             ]),
+        // Measures stores that are shared; the other benchmark links no libpq.
+        .executableTarget(
+            name: "daybook-shared-benchmark",
+            dependencies: [
+                "Daybook", "DaybookPostgres", "DaybookPQ", "DaybookSnapshotStore",
+                "DaybookJournalLog",
+            ],
+            path: "Tools/daybook-shared-benchmark"),
         // Counts calls; no program measured with a clock links it.
         .target(name: "CDaybookCallCounts", path: "Tools/CDaybookCallCounts"),
         .executableTarget(

@@ -40,6 +40,7 @@ extension Store {
     /// What others append meanwhile is compared as far as the journal went when its end was read.
     ///
     /// - Parameter progress: Told how many entries have been compared.
+    /// - Returns: What differs, and how many entries there are.
     /// - Throws: ``StoreError`` with ``StoreError/Code/unreachable``, also for a store that is not shared; with
     ///   ``StoreError/Code/corrupt`` when an entry of the file cannot be read.
     /// - Complexity: O(*b*), *b* the bytes of the journal.
