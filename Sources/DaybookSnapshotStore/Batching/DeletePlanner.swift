@@ -10,19 +10,46 @@ internal import DaybookObjectModel
 /// without inverse are taken back.
 struct DeletePlanner {
     private let projection: Projection
-    private var victims: [Victim] = []
+    /// The deletes, without what the objects have in lists.
+    private var victims: [Change] = []
+    /// The objects, but for those that nothing can lead to.
     private var deleted: Set<ObjectID> = []
     private var releases: [ObjectID: Release] = [:]
-    /// Whether stored references may lead to objects of an entity.
-    private var mayBeReferredTo: [EntityNumber: Bool] = [:]
+    private var rules: [EntityNumber: Rules] = [:]
+    /// What was looked up last: most objects are of one entity.
+    private var latest: Rules?
 
     private var schema: Schema { projection.schema }
 
-    /// An object to be deleted, with its values.
-    private struct Victim {
-        let object: ObjectID
-        let values: [Value]
-        let cause: ObjectID?
+    /// What the model says about deleting objects of an entity.
+    private final class Rules {
+        let entity: SchemaEntity
+        let cascading: [SchemaProperty]
+        let denying: [SchemaProperty]
+        let hasMembers: Bool
+        /// Whether stored references may lead to its objects.
+        let mayBeReferredTo: Bool
+
+        init(of entity: SchemaEntity, in schema: Schema) {
+            self.entity = entity
+            func properties(_ rule: DeleteRule) -> [SchemaProperty] {
+                entity.properties.filter { $0.relationship?.deleteRule == rule }
+            }
+            (cascading, denying) = (properties(.cascade), properties(.deny))
+            hasMembers = !entity.storedToMany.isEmpty
+            mayBeReferredTo = schema.entities.contains { other in
+                (other.referenceSlots + other.storedToMany).contains { property in
+                    guard let end = property.end else { return false }
+                    return schema.entity(end.destination)?.family.contains(entity.number) ?? false
+                }
+            }
+        }
+
+        /// Whether its objects lead nowhere, and nothing to them.
+        var isAlone: Bool {
+            !hasMembers && !mayBeReferredTo && entity.referenceSlots.isEmpty && cascading.isEmpty
+                && denying.isEmpty
+        }
     }
 
     /// The references that an object loses.
@@ -38,8 +65,9 @@ struct DeletePlanner {
 
     /// Deletes an object.
     mutating func take(_ object: ObjectID, _ row: RowLayout, _ bytes: RawSpan) throws {
-        guard deleted.insert(object).inserted else { return }
-        try add(object, row, bytes, cause: nil)
+        guard let rules = rules(of: object) else { return }
+        guard rules.isAlone || deleted.insert(object).inserted else { return }
+        try add(object, rules, row, bytes, cause: nil)
     }
 
     /// Applies the delete rules to the objects.
@@ -50,32 +78,45 @@ struct DeletePlanner {
     ) throws -> ([Change], [ValidationFailure]) {
         try cascade(in: transaction)
         let failures = try denials(in: transaction)
-        for victim in victims { try release(victim.object, in: transaction) }
+        if rules.values.contains(where: \.mayBeReferredTo) {
+            for victim in victims { try release(victim.object, in: transaction) }
+        }
         return (try changes(in: transaction), failures)
     }
 
     private mutating func add(
-        _ object: ObjectID, _ row: RowLayout, _ bytes: RawSpan, cause: ObjectID?
+        _ object: ObjectID, _ rules: Rules, _ row: RowLayout, _ bytes: RawSpan, cause: ObjectID?
     ) throws {
-        guard let entity = schema.entity(object.entity) else { return }
-        let values = try entity.withoutDerived(projection.values(of: object, row, bytes))
-        victims.append(Victim(object: object, values: values, cause: cause))
+        let values = try rules.entity.withoutDerived(projection.values(of: object, row, bytes))
+        victims.append(
+            Change(object: object, kind: .delete(values: values, members: []), cause: cause))
+    }
+
+    private mutating func rules(of object: ObjectID) -> Rules? {
+        if let latest, latest.entity.number == object.entity { return latest }
+        if rules[object.entity] == nil {
+            rules[object.entity] = schema.entity(object.entity).map { Rules(of: $0, in: schema) }
+        }
+        latest = rules[object.entity]
+        return latest
     }
 
     // MARK: - Rules
 
     /// Adds what is deleted with objects, and what is deleted with that.
     private mutating func cascade(in transaction: borrowing ReadTransaction) throws {
+        guard rules.values.contains(where: { !$0.cascading.isEmpty }) else { return }
         var next = 0
         while next < victims.count {
             let object = victims[next].object
             next += 1
-            for property in relationships(of: object, under: .cascade) {
+            for property in rules(of: object)?.cascading ?? [] {
                 let members = try projection.members(
                     of: property, in: object, at: .latest, in: transaction)
                 for member in members where deleted.insert(member.object).inserted {
+                    guard let rules = rules(of: member.object) else { continue }
                     _ = try projection.withRow(of: member.object, at: .latest, in: transaction) {
-                        bytes, row in try add(member.object, row, bytes, cause: object)
+                        bytes, row in try add(member.object, rules, row, bytes, cause: object)
                     }
                 }
             }
@@ -83,10 +124,13 @@ struct DeletePlanner {
     }
 
     /// The relationships that still lead somewhere and forbid a delete.
-    private func denials(in transaction: borrowing ReadTransaction) throws -> [ValidationFailure] {
+    private mutating func denials(
+        in transaction: borrowing ReadTransaction
+    ) throws -> [ValidationFailure] {
         var failures: [ValidationFailure] = []
+        guard rules.values.contains(where: { !$0.denying.isEmpty }) else { return failures }
         for victim in victims {
-            for property in relationships(of: victim.object, under: .deny) {
+            for property in rules(of: victim.object)?.denying ?? [] {
                 let count = try projection.members(
                     of: property, in: victim.object, at: .latest, in: transaction
                 ).count { !deleted.contains($0.object) }
@@ -99,16 +143,11 @@ struct DeletePlanner {
         return failures
     }
 
-    private func relationships(of object: ObjectID, under rule: DeleteRule) -> [SchemaProperty] {
-        schema.entity(object.entity)?.properties.filter { $0.relationship?.deleteRule == rule }
-            ?? []
-    }
-
     /// Takes back the references of others to a deleted object.
     private mutating func release(
         _ object: ObjectID, in transaction: borrowing ReadTransaction
     ) throws {
-        guard mayBeReferredTo(object.entity) else { return }
+        guard rules(of: object)?.mayBeReferredTo == true else { return }
         for link in try projection.links(to: object, nil, in: transaction)
         where !deleted.contains(link.other) {
             guard let property = schema.entity(link.other.entity)?.property(link.property),
@@ -129,35 +168,12 @@ struct DeletePlanner {
         }
     }
 
-    private mutating func mayBeReferredTo(_ number: EntityNumber) -> Bool {
-        if let known = mayBeReferredTo[number] { return known }
-        let isTarget = schema.entities.contains { entity in
-            (entity.referenceSlots + entity.storedToMany).contains { property in
-                guard let end = property.end else { return false }
-                return schema.entity(end.destination)?.family.contains(number) ?? false
-            }
-        }
-        mayBeReferredTo[number] = isTarget
-        return isTarget
-    }
-
     // MARK: - Changes
 
-    private func changes(in transaction: borrowing ReadTransaction) throws -> [Change] {
-        var changes: [Change] = []
-        changes.reserveCapacity(victims.count + releases.count)
-        for victim in victims {
-            var members: [MembershipEdit] = []
-            if schema.entity(victim.object.entity)?.storedToMany.isEmpty == false {
-                let state = try projection.state(of: victim.object, at: .latest, in: transaction)
-                members = (state?.members ?? [:]).sorted { $0.key < $1.key }.map {
-                    MembershipEdit(property: $0, from: $1, to: [:])
-                }
-            }
-            changes.append(
-                Change(
-                    object: victim.object,
-                    kind: .delete(values: victim.values, members: members), cause: victim.cause))
+    private mutating func changes(in transaction: borrowing ReadTransaction) throws -> [Change] {
+        var changes = victims
+        if rules.values.contains(where: \.hasMembers) {
+            for index in changes.indices { try addMembers(to: &changes[index], in: transaction) }
         }
         for (owner, release) in releases.sorted(by: { $0.key < $1.key }) {
             let members = release.members.sorted { $0.key < $1.key }.map {
@@ -172,5 +188,21 @@ struct DeletePlanner {
                     cause: release.cause))
         }
         return changes
+    }
+
+    /// Has a delete say what the object has in its lists.
+    private mutating func addMembers(
+        to change: inout Change, in transaction: borrowing ReadTransaction
+    ) throws {
+        guard rules(of: change.object)?.hasMembers == true,
+            case .delete(let values, _) = change.kind
+        else { return }
+        let state = try projection.state(of: change.object, at: .latest, in: transaction)
+        let members = (state?.members ?? [:]).sorted { $0.key < $1.key }.map {
+            MembershipEdit(property: $0, from: $1, to: [:])
+        }
+        change = Change(
+            object: change.object, kind: .delete(values: values, members: members),
+            cause: change.cause)
     }
 }
