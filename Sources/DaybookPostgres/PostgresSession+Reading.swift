@@ -15,6 +15,7 @@ extension PostgresSession {
         let found: SharedPage?
         do {
             found = try readPage(after: head, bytes: bytes, from: server)
+            if found?.entries.isEmpty == false { try prove(server) }
         } catch {
             leaveTurn()
             throw SharedJournalError(error)
@@ -27,6 +28,30 @@ extension PostgresSession {
                     + "went another way.")
         }
         return found
+    }
+
+    /// Sees to it that what was just read from a server is held by others, too: a later write there is confirmed.
+    ///
+    /// That the connection began with such a write does not suffice. A server that is shut down, or whose owner ends a
+    /// connection, breaks off waits for the standbys, and shows on all connections what was appended there.
+    private func prove(_ server: ConfirmedServer) throws(PostgresError) {
+        // A write on the same connection would end the turn.
+        guard hasTurn else { return try server.confirm(terms) }
+        let other = try proverBesideTurn()
+        guard other.connection.place == server.connection.place else {
+            throw PostgresError(.unreachable, "Another server leads meanwhile.")
+        }
+        try other.confirm(terms)
+        // At the same place there may be another server by now, which has ended this connection.
+        try server.connection.run(script: "SELECT", until: deadline())
+    }
+
+    private func proverBesideTurn() throws(PostgresError) -> ConfirmedServer {
+        do {
+            return try serverBesideTurn()
+        } catch {
+            throw PostgresError(.unreachable, error.message)
+        }
     }
 
     /// The entries; nil when the journal does not have the place.
