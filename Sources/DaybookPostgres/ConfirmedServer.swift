@@ -20,12 +20,17 @@ final class ConfirmedServer {
 
     /// Finds the first server that is confirmed.
     ///
-    /// - Parameter terms: Where to look, and how long at each place.
+    /// - Parameters:
+    ///   - terms: Where to look, and how long at each place.
+    ///   - avoided: Where to look last.
     /// - Throws: The most telling ``PostgresError`` of those that the servers gave.
-    init(_ terms: PostgresTerms) throws(PostgresError) {
+    init(
+        _ terms: PostgresTerms, avoiding avoided: ServerPlace? = nil
+    ) throws(PostgresError) {
         EndOfProcess.prepare()
         var reason: PostgresError?
-        for place in try terms.servers.places() {
+        let places = try terms.servers.places()
+        for place in places.filter({ $0 != avoided }) + places.filter({ $0 == avoided }) {
             do {
                 let limit = terms.limits.connecting
                 let connection = try PostgresConnection(

@@ -129,17 +129,19 @@ final class PostgresListener: Sendable {
             script: "SET synchronous_commit = off; LISTEN \(channel)", until: limit)
         hasBegun()
         var nextLook = ContinuousClock.now
+        var own: UInt64 = 0
         while !isDone {
             if nextLook <= .now, !isStopped {
                 try server.confirm(terms)
                 try look(on: server)
                 nextLook = .now + terms.limits.looking
             }
-            try sendAnnounced(channel, on: server)
+            own = max(own, try sendAnnounced(channel, on: server) ?? 0)
             guard !isStopped else { return }
             let payloads = try server.connection.waitForNotifications(orFor: wake, until: nextLook)
-            // Anybody may notify: what is told is what the journal says.
-            if !payloads.isEmpty { try look(on: server) }
+            // Anybody may notify: what is told is what the journal says. This node's own news come back, too.
+            let isNews = payloads.contains { UInt64($0).map { $0 > own } ?? true }
+            if isNews { try look(on: server) }
         }
     }
 
@@ -149,16 +151,18 @@ final class PostgresListener: Sendable {
         tell(SequenceNumber(UInt64(clamping: try row.integer(0))))
     }
 
+    /// - Returns: What was announced; nil when there was nothing to.
     private func sendAnnounced(
         _ channel: String, on server: ConfirmedServer
-    ) throws(PostgresError) {
+    ) throws(PostgresError) -> UInt64? {
         let announced = state.withLock { state in
             defer { state.announced = nil }
             return state.announced
         }
-        guard let announced else { return }
+        guard let announced else { return nil }
         _ = try server.connection.run(
             Self.notify, [.text(channel), .text(String(announced))], until: limit)
+        return announced
     }
 
     private func tell(_ sequence: SequenceNumber) {

@@ -30,10 +30,12 @@ extension PostgresSession {
                 || group.bytes > SharedGroup.bytesMaximum
             answer = try isLong ? appendInParts(group, to: server) : appendAtOnce(group, to: server)
         } catch {
+            noteAppend(lateAt: error.code == .refused ? nil : server.connection.place)
             if hasTurn { giveUp(server) }
             if error.state == "DB007" { followClock(of: server) }
             throw SharedJournalError(during: error)
         }
+        noteAppend(lateAt: nil)
         guard answer == Self.accepted else { return .behind }
         // The server says so when a wait for the standbys was broken off: the entries are there, but perhaps
         // nowhere else.
@@ -138,7 +140,8 @@ extension PostgresSession {
             ]
         }
         let rows = try server.connection.run(
-            statement, beginning + values + [.boolean(hasTurn)], until: deadline(bytes: group.bytes)
+            statement, beginning + values + [.boolean(hasTurn)],
+            until: appendDeadline(bytes: group.bytes)
         )
         guard let answer = try rows.first?.integer(0) else {
             throw PostgresError(.unexpected, "The server has not said what became of the entries.")

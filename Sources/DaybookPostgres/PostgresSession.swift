@@ -17,6 +17,10 @@ final class PostgresSession {
     private(set) var hasTurn = false
     private var backoff = Backoff()
     private var earliestAttempt = ContinuousClock.now
+    /// How long the next append waits for its answer.
+    private var patience: Duration
+    /// The server whose answer was late.
+    private var avoided: ServerPlace?
     /// The logins of writers, by their numbers.
     private var logins: [Int32: String] = [:]
 
@@ -28,6 +32,7 @@ final class PostgresSession {
     init(_ terms: PostgresTerms, _ identity: StoreIdentity) {
         self.terms = terms
         self.identity = identity
+        patience = terms.limits.appending
     }
 
     /// The server for appending and reading, connected when it was not.
@@ -61,6 +66,23 @@ final class PostgresSession {
     func deadline(bytes: Int = 0) -> ContinuousClock.Instant {
         // Four mebibytes a second are few on any network that servers are in.
         .now + terms.limits.answering + .milliseconds(bytes / (4 << 10))
+    }
+
+    /// When the answer to an append is late.
+    ///
+    /// - Parameter bytes: How many bytes have to be sent for it.
+    /// - Returns: The moment.
+    func appendDeadline(bytes: Int) -> ContinuousClock.Instant {
+        deadline(bytes: bytes) - terms.limits.answering + min(patience, terms.limits.answering)
+    }
+
+    /// Notes how an append has ended: who was late may have been replaced.
+    ///
+    /// - Parameter lateness: The server that has not answered; nil when it has.
+    func noteAppend(lateAt lateness: ServerPlace?) {
+        avoided = lateness
+        patience =
+            lateness == nil ? terms.limits.appending : min(patience * 2, terms.limits.answering)
     }
 
     /// How far the clock of the server is ahead of this machine's, in microseconds; nil before it was asked.
@@ -98,7 +120,7 @@ final class PostgresSession {
         guard let main else { throw PostgresError(.unreachable, "There is no connection.") }
         hasTurn = false
         do {
-            try main.connection.run(script: "COMMIT", until: deadline(bytes: bytes))
+            try main.connection.run(script: "COMMIT", until: appendDeadline(bytes: bytes))
         } catch {
             // A refused COMMIT has undone everything; the connection is used no further all the same.
             main.connection.close()
@@ -147,7 +169,7 @@ final class PostgresSession {
     private func connect() throws(SharedJournalError) -> ConfirmedServer {
         rest(until: earliestAttempt)
         do throws(PostgresError) {
-            let found = try ConfirmedServer(terms)
+            let found = try ConfirmedServer(terms, avoiding: avoided)
             guard found.identity == identity else {
                 throw PostgresError(
                     .refused,

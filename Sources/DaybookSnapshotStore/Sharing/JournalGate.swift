@@ -95,6 +95,12 @@ final class JournalGate: CommitGate {
         }
     }
 
+    /// Whether the file may lack this entry, or it has to be seen how it stands to the journal. News of what this node has
+    /// appended itself come, too.
+    func mayLack(_ sequence: SequenceNumber) -> Bool {
+        state.withLock { $0.head < sequence || $0.failure != nil || $0.stopped != nil }
+    }
+
     /// Takes object numbers that no other node has.
     func takeNumbers(_ count: UInt64) throws -> Range<UInt64> {
         try asStoreError {

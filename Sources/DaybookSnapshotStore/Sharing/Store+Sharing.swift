@@ -124,21 +124,21 @@ extension Store {
     package func followSharedJournal() {
         guard let sharing else { return }
         keep(
-            sharing.follow { [weak self] _ in
-                self?.hearOfNewsSoon()
+            sharing.follow { [weak self] sequence in
+                self?.hearOfNewsSoon(of: sequence)
             })
     }
 
-    private func hearOfNewsSoon() {
-        ahead?.run { [weak self] in self?.hearOfNews() }
+    private func hearOfNewsSoon(of sequence: SequenceNumber) {
+        ahead?.run { [weak self] in self?.hearOfNews(of: sequence) }
     }
 
     /// While a save is in doubt, nothing is brought in that nobody asks for: it might be that very save, which its
     /// context would take for somebody else's.
-    private func hearOfNews() {
-        guard sharing?.isInDoubt == false else { return }
+    private func hearOfNews(of sequence: SequenceNumber) {
+        guard let sharing, !sharing.isInDoubt else { return }
         do {
-            try carryOut(SharedPull())
+            if sharing.mayLack(sequence) { try carryOut(SharedPull()) }
             if ahead?.isExchangeDue() == true { try exchangeMarks() }
         } catch {
             // The condition of the store says why, and the next save meets it.

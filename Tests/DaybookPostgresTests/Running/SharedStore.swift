@@ -67,6 +67,7 @@ extension PostgresTerms.Limits {
         var limits = Self()
         limits.connecting = .seconds(20)
         limits.answering = .seconds(60)
+        limits.appending = .seconds(60)
         return limits
     }
 }
