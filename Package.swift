@@ -179,7 +179,7 @@ let package = Package(
             path: "Tests/DaybookTestSupport"),
         .target(
             name: "DaybookGraphTestSupport",
-            dependencies: ["DaybookObjectGraph", "DaybookObjectModel"],
+            dependencies: ["DaybookObjectGraph", "DaybookObjectModel", "DaybookTestSupport"],
             path: "Tests/DaybookGraphTestSupport"),
         .testTarget(
             name: "LMDBTests",

@@ -1,10 +1,11 @@
 import DaybookJournalLog
 import DaybookPQ
-import DaybookPostgres
 import DaybookSnapshotStore
 import DaybookTestSupport
 import Foundation
 import Testing
+
+@testable import DaybookPostgres
 
 /// Turns that end by themselves, and news.
 @Suite struct TurnTests {
@@ -48,6 +49,26 @@ import Testing
         writer.announce(SequenceNumber(2))
         #expect(await heard.first { $0 == 2 } == 2)
         withExtendedLifetime(following) {}
+    }
+
+    /// Otherwise the thread would go on while the process ends.
+    @Test func `a listener that was stopped at once has told what there was to tell`() async throws
+    {
+        let store = try await onThread { try SharedStore() }
+
+        try await onThread {
+            let listening = try store.server.connection(as: "postgres")
+            try listening.run(script: "LISTEN daybook_\(store.number)", until: limit)
+            for number in 1...8 as ClosedRange<UInt64> {
+                let listener = PostgresListener(try store.terms())
+                listener.announce(SequenceNumber(number))
+                listener.stop()
+                // What was notified before comes with the answer.
+                try listening.run(script: "SELECT", until: limit)
+                #expect(
+                    try listening.waitForNotifications(orFor: nil, until: .now) == ["\(number)"])
+            }
+        }
     }
 }
 
