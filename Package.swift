@@ -175,7 +175,10 @@ let package = Package(
         // Tests.
         .target(
             name: "DaybookTestSupport",
-            dependencies: ["DaybookSnapshotStore", "DaybookObjectModel", "DaybookJournalLog"],
+            dependencies: [
+                "DaybookSnapshotStore", "DaybookObjectModel", "DaybookJournalLog",
+                "DaybookPostgres", "DaybookPQ",
+            ],
             path: "Tests/DaybookTestSupport"),
         .target(
             name: "DaybookGraphTestSupport",
@@ -225,8 +228,8 @@ let package = Package(
         .testTarget(
             name: "DaybookPostgresTests",
             dependencies: [
-                "DaybookPostgres", "DaybookPQ", "DaybookSnapshotStore", "DaybookJournalLog",
-                "DaybookTestSupport",
+                "DaybookPostgres", "DaybookPQ", "DaybookObjectGraph", "DaybookSnapshotStore",
+                "DaybookJournalLog", "DaybookTestSupport", "DaybookGraphTestSupport",
             ]),
         .testTarget(
             name: "DaybookTests",

@@ -78,30 +78,30 @@ package enum TestContainer {
     /// The options with the link of the file, where the stores of tests are shared.
     private static func linked(
         _ options: PersistentStoreOptions, _ url: URL
-    ) -> PersistentStoreOptions {
+    ) throws -> PersistentStoreOptions {
         guard options.sharing == nil, !options.isReadOnly else { return options }
         var linked = options
-        linked.sharing = sharing(of: url)
+        linked.sharing = try sharing(of: url)
         return linked
     }
 
     private static func linked(
         _ descriptions: [PersistentStoreDescription]
-    ) -> [PersistentStoreDescription] {
-        descriptions.map { description in
+    ) throws -> [PersistentStoreDescription] {
+        try descriptions.map { description in
             guard description.sharing == nil, !description.isReadOnly, description.type == .file
             else { return description }
             var linked = description
-            linked.sharing = sharing(of: description.url)
+            linked.sharing = try sharing(of: description.url)
             return linked
         }
     }
 
-    private static func sharing(of url: URL) -> StoreSharing? {
+    private static func sharing(of url: URL) throws -> StoreSharing? {
         let link =
             FileManager.default.fileExists(atPath: url.path)
             ? BackEnd.link(ofFileAt: url.path)
-            : BackEnd.newLink(
+            : try BackEnd.newLink(
                 StoreIdentity(uuid: UUID(), createdAt: StoreOptions.systemClock()),
                 clock: StoreOptions.systemClock)
         return link.map(StoreSharing.init)

@@ -121,6 +121,22 @@ import Testing
         }
     }
 
+    @Test func `a server whose port was taken follows when that is free again`() async throws {
+        try await onThread {
+            let cluster = try ClusterStore().cluster
+            let old = try cluster.leader
+            try cluster.run("kill", String(old))
+            try cluster.run("failover")
+            let (file, _) = try listeningSocket(port: cluster.port(of: old))
+            let error = #expect(throws: (any Error).self) { try cluster.run("rejoin", String(old)) }
+            #expect(error.map { "\($0)".contains("Address already in use") } == true)
+
+            close(file)
+            try cluster.run("rejoin", String(old))
+            #expect(try cluster.others.contains(old))
+        }
+    }
+
     @Test func `without standbys appends wait, and a wait that is broken off leaves a doubt`()
         async throws
     {

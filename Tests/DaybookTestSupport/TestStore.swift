@@ -18,7 +18,7 @@ package enum TestStore {
         at path: String, model: ManagedObjectModel, author: String? = nil,
         info: [String: String] = [:], options: StoreOptions = StoreOptions()
     ) throws -> Store {
-        let link = BackEnd.newLink(
+        let link = try BackEnd.newLink(
             StoreIdentity(uuid: options.makeUUID(), createdAt: options.clock()),
             clock: options.clock)
         guard let link else {

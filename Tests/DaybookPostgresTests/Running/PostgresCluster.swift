@@ -74,6 +74,9 @@ final class PostgresCluster: Sendable {
         get throws { try (0..<3).filter { try $0 != leader } }
     }
 
+    /// The port of a server.
+    func port(of server: Int) -> Int { port + server }
+
     /// Starts all servers that are down and has them follow the leader.
     func mend() throws {
         try run("heal")

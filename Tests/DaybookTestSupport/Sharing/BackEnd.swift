@@ -2,16 +2,30 @@ package import DaybookSnapshotStore
 internal import Foundation
 internal import Synchronization
 
-/// What the stores of tests are: files of their own, or the copies of shared stores, each with a server of its own.
+/// What the stores of tests are: files of their own, or the copies of shared stores.
 ///
-/// `DAYBOOK_TEST_BACK_END=scripted` says the latter: a ``ScriptedServer`` where all goes well. What a test makes
-/// without ``TestStore`` or `TestContainer` stays a file of its own.
-package enum BackEnd {
-    /// Whether the stores of tests are linked to shared ones.
-    package static let isShared =
-        ProcessInfo.processInfo.environment["DAYBOOK_TEST_BACK_END"] == "scripted"
+/// `DAYBOOK_TEST_BACK_END` says the latter. `scripted`: each shared store has a ``ScriptedServer`` of its own, where
+/// all goes well. `postgres`: all are on one real server. What a test makes without ``TestStore`` or `TestContainer`
+/// stays a file of its own.
+package enum BackEnd: String {
+    case own, scripted, postgres
 
-    private static let servers = Mutex<[String: ScriptedServer]>([:])
+    /// What this run was asked for. A name that stands for none ends it.
+    package static let current: BackEnd = {
+        guard let name = ProcessInfo.processInfo.environment["DAYBOOK_TEST_BACK_END"] else {
+            return .own
+        }
+        guard let known = BackEnd(rawValue: name) else {
+            fatalError("DAYBOOK_TEST_BACK_END is '\(name)', not 'own', 'scripted' or 'postgres'.")
+        }
+        return known
+    }()
+
+    /// Whether the stores of tests are linked to shared ones.
+    package static var isShared: Bool { current != .own }
+
+    /// The links that were made, by their places.
+    private static let links = Mutex<[String: SharedLink]>([:])
 
     /// The link of a file that a test is about to make: to a shared store without entries. Nil where the stores
     /// of tests are files of their own.
@@ -20,14 +34,27 @@ package enum BackEnd {
     ///   - identity: Which store it is to be.
     ///   - clock: The clock of its server.
     /// - Returns: The link.
+    /// - Throws: When the server does not start, or refuses the store.
     package static func newLink(
         _ identity: @autoclosure () -> StoreIdentity, clock: @escaping @Sendable () -> Int64
-    ) -> SharedLink? {
-        guard isShared else { return nil }
-        let server = ScriptedServer(identity(), clock: clock)
-        let place = "scripted:\(UUID().uuidString)"
-        servers.withLock { $0[place] = server }
-        return link(to: place, server)
+    ) throws -> SharedLink? {
+        let link: SharedLink
+        switch current {
+        case .own: return nil
+        case .scripted: link = scriptedLink(identity(), clock: clock)
+        case .postgres: link = try PostgresBackEnd.newLink(identity(), clock: clock)
+        }
+        links.withLock { $0[link.place] = link }
+        return link
+    }
+
+    private static func scriptedLink(
+        _ identity: StoreIdentity, clock: @escaping @Sendable () -> Int64
+    ) -> SharedLink {
+        let server = ScriptedServer(identity, clock: clock)
+        return SharedLink(
+            to: "scripted:\(UUID().uuidString)", identify: { identity },
+            connect: { file, _ in ScriptedJournal(server, login: file.node.uuidString) })
     }
 
     /// The link of a file that is there; nil for one of its own.
@@ -36,19 +63,11 @@ package enum BackEnd {
         do {
             let store = try Store.open(at: path, options: StoreOptions(isReadOnly: true))
             defer { store.closeQuietly() }
-            guard let file = try store.link(),
-                let server = servers.withLock({ $0[file.place] })
-            else { return nil }
-            return link(to: file.place, server)
+            guard let file = try store.link() else { return nil }
+            return links.withLock { $0[file.place] }
         } catch {
             // Opening it for the test tells what is wrong.
             return nil
         }
-    }
-
-    private static func link(to place: String, _ server: ScriptedServer) -> SharedLink {
-        SharedLink(
-            to: place, identify: { server.identity },
-            connect: { file, _ in ScriptedJournal(server, login: file.node.uuidString) })
     }
 }

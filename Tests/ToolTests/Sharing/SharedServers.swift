@@ -13,9 +13,9 @@ enum SharedServers {
             cluster() { "$CLUSTER" --folder "$folder" "$@"; }
             work=$(mktemp -d)
             trap 'cluster down; rm -rf "$folder" "$work"' EXIT
-            # The ports may be somebody else's.
+            # The ports may be somebody else's; connections are given others.
             for attempt in 1 2 3 4; do
-                settings=$(cluster up --unsynced --port $((20000 + RANDOM % 40000))) && break
+                settings=$(cluster up --unsynced --port $((10000 + RANDOM % 22000))) && break
             done
             eval "$settings"
             cd "$work"

@@ -1,24 +1,26 @@
-import DaybookPQ
-import DaybookPostgres
-import Foundation
+// The room of real servers: PostgreSQL on this machine, for the tests of one process, and the stores of tests there.
+
+package import DaybookPQ
+internal import DaybookPostgres
+package import Foundation
 
 /// A server of PostgreSQL for the tests of this process, with the schema. It ends with the process, however
 /// that ends, and its folder goes with it.
-final class PostgresServer: Sendable {
+package final class PostgresServer: Sendable {
     /// The folder of its socket.
-    let folder: String
+    package let folder: String
     /// Where it listens, beside its socket.
-    let port: Int
+    package let port: Int
     private let supervisor: ChildLine
 
     /// The one server of all tests, started by the first that asks.
-    static let shared: Result<PostgresServer, any Error> = Result { try PostgresServer() }
+    package static let shared: Result<PostgresServer, any Error> = Result { try PostgresServer() }
 
     /// Starts one.
     ///
     /// - Parameter standbys: Those of whom one has to confirm what it writes, if any.
     /// - Throws: An error when it does not start.
-    init(standbys: String = "") throws {
+    package init(standbys: String = "") throws {
         (port, supervisor, folder) = try Self.start(standbys)
         let owner = try connection(as: "postgres")
         try PostgresSchema.install(on: owner, until: .now + .seconds(20))
@@ -41,29 +43,36 @@ final class PostgresServer: Sendable {
     }
 
     /// A description of the server for a login, by the socket. The owner waits for no standby.
-    func description(as login: String) throws -> ServerDescription {
+    package func description(as login: String) throws -> ServerDescription {
         let waiting = login == "postgres" ? "options='-c synchronous_commit=local'" : ""
         return try ServerDescription(
             "host=\(folder) port=\(port) user=\(login) dbname=postgres \(waiting)")
     }
 
     /// A connection of a login.
-    func connection(as login: String) throws -> PostgresConnection {
+    package func connection(as login: String) throws -> PostgresConnection {
         let description = try description(as: login)
         return try PostgresConnection(
             to: description.places()[0], of: description, until: .now + .seconds(20))
     }
 
     /// Runs commands as the owner of everything.
-    func administer(_ script: String) throws {
+    package func administer(_ script: String) throws {
         try connection(as: "postgres").run(script: script, until: .now + .seconds(20))
     }
 
     /// A port that nobody uses now.
-    static func freePort() throws -> Int {
-        let (file, port) = try listeningSocket()
-        close(file)
-        return port
+    ///
+    /// It is below those that the system gives to connections, where a server that is down for a while would find its
+    /// port taken.
+    package static func freePort() throws -> Int {
+        for _ in 0..<100 {
+            let port = Int.random(in: 10_000..<32_000)
+            guard let (file, _) = try? listeningSocket(port: port) else { continue }
+            close(file)
+            return port
+        }
+        throw POSIXError(.EADDRINUSE)
     }
 
     /// Prints the folder when the server answers; ends it when its standard input ends, which it does with
@@ -85,7 +94,7 @@ final class PostgresServer: Sendable {
         unix_socket_directories = '$folder'
         fsync = off
         synchronous_standby_names = '$2'
-        max_connections = 300
+        max_connections = 1000
         END
         $as "$programs/pg_ctl" -D "$folder/data" -l "$folder/log" -w start >&2
         echo "$folder"
@@ -93,46 +102,13 @@ final class PostgresServer: Sendable {
         """
 }
 
-/// A script that runs until this process lets it go, and answers in lines.
-final class ChildLine: Sendable {
-    private let output: FileHandle
-    private let errors: FileHandle
-    // Its end is the end of the script.
-    private let input: FileHandle
-
-    init(script: String, arguments: [String]) throws {
-        let process = Process()
-        let (input, output, errors) = (Pipe(), Pipe(), Pipe())
-        process.executableURL = URL(fileURLWithPath: "/bin/bash")
-        process.arguments = ["-c", script, "postgres"] + arguments
-        process.standardInput = input
-        process.standardOutput = output
-        process.standardError = errors
-        try process.run()
-        self.input = input.fileHandleForWriting
-        self.output = output.fileHandleForReading
-        self.errors = errors.fileHandleForReading
-    }
-
-    /// What it has complained of, when it has ended.
-    var complaints: String { String(decoding: errors.readDataToEndOfFile(), as: UTF8.self) }
-
-    /// The next line that it writes; nil when it has ended.
-    func nextLine() throws -> String? {
-        var line: [UInt8] = []
-        while let byte = try output.read(upToCount: 1)?.first, byte != UInt8(ascii: "\n") {
-            line.append(byte)
-        }
-        return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
-    }
-}
-
-/// A socket of this machine that takes connections, and its port.
-func listeningSocket() throws -> (file: Int32, port: Int) {
+/// A socket of this machine that takes connections, and its port; 0 for any.
+package func listeningSocket(port: Int = 0) throws -> (file: Int32, port: Int) {
     let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var bound = sockaddr_in()
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    guard atLoopback(port: 0, { bind(file, $0, $1) }) == 0, listen(file, 16) == 0 else {
+    guard atLoopback(port: port, { bind(file, $0, $1) }) == 0, listen(file, 16) == 0 else {
+        close(file)
         throw POSIXError(.EADDRINUSE)
     }
     let status = withUnsafeMutablePointer(to: &bound) { pointer in
@@ -143,7 +119,7 @@ func listeningSocket() throws -> (file: Int32, port: Int) {
 }
 
 /// Calls `body` with the address of a port of this machine.
-func atLoopback(port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+package func atLoopback(port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian

@@ -1,0 +1,93 @@
+import DaybookGraphTestSupport
+import DaybookObjectGraph
+import DaybookPQ
+import DaybookPostgres
+import DaybookSnapshotStore
+import DaybookTestSupport
+import Foundation
+
+/// A program with a copy of a store on the server of the tests.
+final class SharedProgram: Sendable {
+    /// Something that is counted, and its parts.
+    final class Account: ManagedObject {
+        @Attribute(.unique) var name: String
+        @Attribute var balance: Int = 0
+        @Relationship(inverse: \Booking.account) var bookings: Set<Booking>
+    }
+    final class Booking: ManagedObject {
+        @Attribute var text: String = ""
+        @Relationship var account: Account?
+    }
+
+    let container: PersistentContainer
+    let path: String
+    private let folder: TemporaryDirectory
+
+    /// Opens a copy, or makes it where there is none.
+    ///
+    /// - Parameters:
+    ///   - store: The store.
+    ///   - servers: How the program reaches it; nil for the way that nothing disturbs.
+    ///   - limits: How long it waits.
+    ///   - folder: Where its copy is; nil for a new place.
+    /// - Throws: What opening throws.
+    init(
+        _ store: SharedStore, through servers: ServerDescription? = nil,
+        limits: PostgresTerms.Limits = .patient, in folder: TemporaryDirectory? = nil
+    ) throws {
+        self.folder = try folder ?? TemporaryDirectory()
+        path = self.folder.path("copy.daybook")
+        let servers = try servers ?? store.server.description(as: store.login)
+        let identity = store.identity
+        let name = store.name
+        let link = SharedLink(
+            to: "tests:\(name)", identify: { identity },
+            connect: { file, identity in
+                PostgresJournal(
+                    PostgresTerms(
+                        servers: servers, store: name, node: file.node, program: "tests",
+                        protection: .waived, limits: limits, clock: microseconds), identity)
+            })
+        var description = PersistentStoreDescription(url: URL(fileURLWithPath: path))
+        description.sharing = StoreSharing(link)
+        container = try TestContainer.make(
+            model: [Account.self, Booking.self], descriptions: [])
+        try container.persistentStoreCoordinator.addPersistentStore(with: description)
+    }
+
+    /// The store of the program.
+    var store: PersistentStore {
+        get throws {
+            guard let store = container.persistentStoreCoordinator.persistentStores.first else {
+                throw StoreError(.closed, "The program has no store.")
+            }
+            return store
+        }
+    }
+
+    /// Closes the copy.
+    func close() throws {
+        try container.persistentStoreCoordinator.remove(store)
+    }
+
+    /// The names, and how often each is there, after catching up.
+    func bookings() throws -> [String] {
+        try store.catchUp(within: .seconds(30))
+        let context = container.newBackgroundContext()
+        return try context.performAndWait {
+            try context.fetch(FetchRequest<Booking>()).map(\.text).sorted()
+        }
+    }
+
+    /// What each account has, after catching up.
+    func balances() throws -> [String: Int] {
+        try store.catchUp(within: .seconds(30))
+        let context = container.newBackgroundContext()
+        return try context.performAndWait {
+            Dictionary(
+                uniqueKeysWithValues: try context.fetch(FetchRequest<Account>()).map {
+                    ($0.name, $0.balance)
+                })
+        }
+    }
+}
