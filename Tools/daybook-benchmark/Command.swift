@@ -22,6 +22,10 @@ struct Command {
                 let report = try Merging(scaleName: options.scale.name).run()
                 return print(options.isJSON ? try Report.text(of: report) : report.table())
             }
+            if options.isWatching {
+                let outcome = try Watching(scaleName: options.scale.name).run()
+                return print(outcome.line)
+            }
             if options.isQuestions || options.isSaveCosts { return try askOfTwo(options) }
             let report = try Benchmark(options: options).run()
             try write(report, options)

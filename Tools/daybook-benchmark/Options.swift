@@ -59,6 +59,8 @@ struct Options: Sendable {
     var isScaling = false
     /// Whether merges into contexts of increasing size are measured instead of the workloads.
     var isMerging = false
+    /// Whether only a list that follows saves is measured.
+    var isWatching = false
     /// Whether questions are asked instead of running the workloads.
     var isQuestions = false
     /// The questions to ask, those about other shapes, and those about the past; all when none is named.
@@ -92,7 +94,7 @@ struct Options: Sendable {
                                  [--only NAME] [--from LETTER] [--until LETTER]
                                  [--everything] [--counts FILE] [--processor-time]
                                  [--json-file FILE] [--markdown FILE] [--svg FILE]
-               daybook-benchmark --scaling|--merging [--scale tiny|small|full] [--json]
+               daybook-benchmark --scaling|--merging|--watching [--scale tiny|small|full] [--json]
                daybook-benchmark --questions [--question NAME] [--only NAME] [--rounds N]
                                  [--scale tiny|small|full] [--json]
                daybook-benchmark --save-costs [--only NAME] [--rounds N]
@@ -102,8 +104,9 @@ struct Options: Sendable {
         prints a table of medians, least and greatest figures, ratios, and what is asked of them.
         With --scaling, asks stores of Daybook's of 10,000, 100,000 and 1,000,000 changes (and with
         --scale full of 10,000,000) the same questions, and prints how long each takes. With
-        --merging, merges the same save into contexts with more and more objects. With --questions,
-        asks Daybook and SQLite the same questions about the same objects, and about their past.
+        --merging, merges the same save into contexts with more and more objects. With --watching,
+        tells a list of many objects of saves. With --questions, asks Daybook and SQLite the same
+        questions about the same objects, and about their past.
         With --save-costs, makes the same saves with and without laws and an index.
 
         'Tools/benchmark' builds it, runs all of it at full scale, and keeps what it prints.
@@ -114,6 +117,7 @@ struct Options: Sendable {
                             objects, 50,000 updates)
           --scaling         measure how times grow with the length of a store
           --merging         measure whether merging grows with the size of a context
+          --watching        measure what a list takes to follow a save
           --questions       measure how fast objects are found
           --save-costs      measure what laws and indexes cost a save
           --question NAME   ask only one of these, such as q3; may be repeated
@@ -145,6 +149,7 @@ struct Options: Sendable {
             case "--json": isJSON = true
             case "--scaling": isScaling = true
             case "--merging": isMerging = true
+            case "--watching": isWatching = true
             case "--questions": isQuestions = true
             case "--save-costs": isSaveCosts = true
             case "--question":

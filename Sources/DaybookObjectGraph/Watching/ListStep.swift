@@ -103,16 +103,17 @@ struct ListComparison {
         return Set(candidates.map(\.new).longestRise.map { candidates[$0].old })
     }
 
-    /// Adds unchanged objects that have come into the window or left it, because others have come or gone.
+    /// Adds unchanged objects that have come into the window or left it, because others have come or gone: at most as
+    /// many as those.
     private func addShifted(to step: inout ListStep, _ entry: (Int) -> GraphID) {
         let before = rest(of: oldWindow, oldOffsets)
         let after = rest(of: newWindow, newOffsets)
-        for rest in before where !after.contains(rest) {
+        for rest in before.parts(outside: after).joined() {
             let id = entry(newOffsets.offset(ofRest: rest))
             let old = oldOffsets.offset(ofRest: rest) - oldWindow.lowerBound
             step.objects.removals.append(.init(offset: old, element: id))
         }
-        for rest in after where !before.contains(rest) {
+        for rest in after.parts(outside: before).joined() {
             let new = newOffsets.offset(ofRest: rest)
             step.objects.insertions.append(
                 .init(offset: new - newWindow.lowerBound, element: entry(new)))
@@ -123,5 +124,16 @@ struct ListComparison {
         let lower = window.lowerBound - offsets.count(before: window.lowerBound)
         let upper = window.upperBound - offsets.count(before: window.upperBound)
         return lower..<upper
+    }
+}
+
+extension Range<Int> {
+    /// What is below another range, and what is above it.
+    fileprivate func parts(outside other: Range<Int>) -> [Range<Int>] {
+        guard !other.isEmpty else { return [self] }
+        return [
+            lowerBound..<Swift.max(lowerBound, Swift.min(upperBound, other.lowerBound)),
+            Swift.min(upperBound, Swift.max(lowerBound, other.upperBound))..<upperBound,
+        ]
     }
 }

@@ -30,6 +30,12 @@ struct Watching {
         var ratio: Double {
             Report.Series.median(following) / Report.Series.median(fetching)
         }
+
+        /// Both in words.
+        var line: String {
+            let microseconds = Int((Report.Series.median(following) * 1e6).rounded())
+            return "A save is followed in \(microseconds) µs, \(ratio) of fetching the list."
+        }
     }
 
     func run() throws -> Outcome {
