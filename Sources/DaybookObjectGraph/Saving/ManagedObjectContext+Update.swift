@@ -24,6 +24,9 @@ extension ManagedObjectContext {
     /// changed is taken back, and what could be undone before still can. What one of several stores has
     /// saved by then, or the closure has saved itself, stays; the closure does not run again then.
     ///
+    /// With `inDoubt`, which only shared stores throw, nothing is taken back: it may have been saved. It stays
+    /// pending, as after a save, until ``save(author:note:info:at:)`` settles it or it is rolled back.
+    ///
     /// The merge policy of the context is not used: conflicts are settled only by running again.
     ///
     /// In a child the closure runs on what its parent has, and its changes are saved into the parent.
@@ -76,7 +79,7 @@ extension ManagedObjectContext {
     }
 
     /// Runs a closure and saves what it has changed. If that fails, drops what has changed since the
-    /// last save and keeps what could be undone before.
+    /// last save and keeps what could be undone before; what may have been saved stays pending.
     private func runOnce<Result>(
         author: String?, note: String?, info: [String: String], _ body: () throws -> Result
     ) throws -> Result {
@@ -85,6 +88,8 @@ extension ManagedObjectContext {
                 let result = try body()
                 try save(author: author, note: note, info: info)
                 return result
+            } catch let error as StoreError where error.code == .inDoubt {
+                throw error
             } catch {
                 journal.returnToStart { rollback() }
                 throw error

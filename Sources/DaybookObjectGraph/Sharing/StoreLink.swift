@@ -1,6 +1,7 @@
 // The room of sharing: what a program sees of a store whose journal it shares with programs on other machines.
 // How the journal is reached is another module's; here it is only a `SharedLink`.
 
+public import DaybookJournalLog
 import DaybookObjectModel
 public import DaybookSnapshotStore
 public import Foundation
@@ -64,6 +65,32 @@ extension PersistentStore {
                 guard store.condition != nil, .now < end else { throw error }
             }
         }
+    }
+}
+
+extension PersistentStore {
+    /// Finds out what became of a save, a batch request or another single change of a store that ended with
+    /// ``StoreError/Code/inDoubt``.
+    ///
+    /// It is tried again, as it was. A context that still has the changes may as well be saved again, which settles it,
+    /// too. What a batch request changes is pending nowhere, so this is the way to learn whether to execute it again:
+    ///
+    /// ```swift
+    /// do {
+    ///     try context.execute(raise)
+    /// } catch let error as StoreError where error.code == .inDoubt {
+    ///     if try store.settle(error) == nil { try context.execute(raise) }
+    /// }
+    /// ```
+    ///
+    /// - Parameter error: The error, from this opening of the store.
+    /// - Returns: The entry; nil when nothing was saved, and nothing of it ever will be.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/inDoubt`` or ``StoreError/Code/unreachable`` when it is still not
+    ///   known; `error` itself when it is another one; as ``catchUp(within:)``.
+    public func settle(_ error: StoreError) throws -> SequenceNumber? {
+        guard let doubt = error.doubt else { throw error }
+        defer { noticeOthers() }
+        return try store.settle(doubt)?.sequence
     }
 }
 

@@ -58,6 +58,7 @@ extension Store {
             numbersTaken: numbers.bound, chunks: try chunkTable(for: prepared.changes))
         let outcome = try doubting { try writing(keeping: $0) { try commit.run(in: $0) } }
         if let block = outcome.block { numbers.add(block) }
+        if sharing != nil, numbers.isLow { takeNumbersAhead() }
         if let sequence = outcome.result.sequence { publish(sequence) }
         freePages(after: outcome.result.changes)
         if request.userValues != nil || request.cursor != nil { sendMarksSoon() }

@@ -101,10 +101,20 @@ final class JournalGate: CommitGate {
         state.withLock { $0.head < sequence || $0.failure != nil || $0.stopped != nil }
     }
 
-    /// Takes object numbers that no other node has.
+    /// Takes object numbers that no other node has. It tries as long as a save would: an object that could not get a
+    /// number can never be saved.
     func takeNumbers(_ count: UInt64) throws -> Range<UInt64> {
-        try asStoreError {
-            try reaching { journal throws(SharedJournalError) in try journal.takeNumbers(count) }
+        let patience = patience()
+        return try asStoreError {
+            while true {
+                do throws(SharedJournalError) {
+                    return try reaching { journal throws(SharedJournalError) in
+                        try journal.takeNumbers(count)
+                    }
+                } catch {
+                    guard error.code == .unreachable, patience.goesOn() else { throw error }
+                }
+            }
         }
     }
 

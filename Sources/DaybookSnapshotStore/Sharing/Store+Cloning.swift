@@ -28,7 +28,13 @@ extension Store {
         switch store.condition {
         case .offline(_, let error): throw StoreError(error)
         case .stopped(let error): throw error
-        case .connected, nil: return store
+        case .connected, nil:
+            if let sharing = store.sharing {
+                try store.keepFirstNumbers { count in
+                    try sharing.ask { try $0.takeNumbers(count) }
+                }
+            }
+            return store
         }
     }
 
@@ -174,6 +180,7 @@ extension Store {
             repeat {
                 head = try append(after: head, to: journal, link, progress)
             } while try !setLink(file, at: head)
+            try keepFirstNumbers { try journal.takeNumbers($0) }
             try exchangeMarks(
                 with: MarkServer(all: { try journal.marks($0) }, set: { try journal.set($0) }))
         } catch let error as SharedJournalError {

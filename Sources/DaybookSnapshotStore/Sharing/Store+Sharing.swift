@@ -86,13 +86,41 @@ extension Store {
         for block in kept { numbers.add(block) }
         guard kept.isEmpty else { return }
         let block = try sharing.takeNumbers(count)
-        // The numbers of a file's objects are taken, whoever gave them.
-        try writing { [meta = parts.tables.meta] transaction in
-            let reserved = try StoreMetadata.reserved(meta, in: transaction)
-            guard reserved < block.upperBound else { return }
-            try StoreMetadata.setReserved(block.upperBound, meta, in: transaction)
+        try writing { [meta = parts.tables.meta] in
+            try ObjectNumbers.cover(block, meta, in: $0)
         }
         numbers.add(block)
+    }
+
+    /// Takes more numbers before the last ones are given out, so that objects can be made while no server is reached.
+    func takeNumbersAhead() {
+        ahead?.run { [weak self] in
+            guard let self, let sharing, numbers.isLow else { return }
+            do {
+                try takeSharedNumbers(sharing, count: numbers.countToTake())
+            } catch {
+                // The next save asks again, and the object for which there are none says why.
+            }
+        }
+    }
+
+    /// Puts a block of numbers of a shared journal into the file, so that whoever opens it can make objects while no
+    /// server is reached. A login that may only read gets none.
+    ///
+    /// - Parameter take: Takes so many.
+    /// - Throws: ``StoreError`` when the file cannot be written.
+    func keepFirstNumbers(_ take: (UInt64) throws -> Range<UInt64>) throws {
+        let block: Range<UInt64>
+        do {
+            block = try take(StoreLayout.numberBlockSize)
+        } catch {
+            // The first object asks again, and says why there are none.
+            return
+        }
+        try writing { [meta = parts.tables.meta] transaction in
+            try ObjectNumbers.cover(block, meta, in: transaction)
+            try StoreMetadata.setSharedNumbers([block], meta, in: transaction)
+        }
     }
 
     /// Keeps the numbers that were not given out, for the next opening.

@@ -84,6 +84,15 @@ final class ObjectNumbers: Sendable {
         try StoreMetadata.setReserved(greatest + 1, meta, in: transaction)
     }
 
+    /// Extends the reservation over a block that came from a shared journal: the numbers of a file's objects are taken,
+    /// whoever gave them.
+    static func cover(
+        _ block: Range<UInt64>, _ meta: Table, in transaction: borrowing WriteTransaction
+    ) throws {
+        guard try StoreMetadata.reserved(meta, in: transaction) < block.upperBound else { return }
+        try StoreMetadata.setReserved(block.upperBound, meta, in: transaction)
+    }
+
     /// Takes a block from the file.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/full`` when too few numbers are left.

@@ -207,6 +207,76 @@ import Testing
         #expect(server.head.sequence == SequenceNumber(5))
     }
 
+    @Test(arguments: [WriteFault.Landing.landed, .lost])
+    @MainActor
+    func `an update in doubt stays pending, and is saved once`(_ landing: WriteFault.Landing) throws
+    {
+        let (ada, ben) = (try Program("ada", server), try Program("ben", server))
+        let (_, kim, _) = try team(ada)
+        try ada.journal.script = FaultScript(appends: [.inDoubt(landing)])
+
+        #expect(code { try ada.context.update { kim.goals += 10 } } == .inDoubt)
+        #expect(kim.goals == 10)
+        // A second one would have to run on what is not known.
+        #expect(code { try ada.context.update { kim.goals += 10 } } == .pendingChanges)
+        try ada.context.save()
+        try ada.context.update { kim.goals += 1 }
+
+        #expect(try ben.teams()["Reds"]?["Kim"] == 11)
+    }
+
+    /// What becomes of an entry in doubt.
+    enum Fate: CaseIterable {
+        case landed, lost, overtaken
+    }
+
+    @Test(arguments: Fate.allCases)
+    @MainActor
+    func `the error of a batch in doubt tells whether it was saved`(_ fate: Fate) throws {
+        let (ada, ben) = (try Program("ada", server), try Program("ben", server))
+        let (_, kim, _) = try team(ada)
+        let raise = BatchUpdateRequest<Player>(
+            where: \Player.name == "Kim", assigning: [.add(10, to: \.goals)])
+        try ada.journal.script = FaultScript(appends: [.inDoubt(fate == .landed ? .landed : .lost)])
+
+        var doubt: StoreError?
+        do { try ada.context.execute(raise) } catch let error as StoreError { doubt = error }
+        let error = try #require(doubt)
+        #expect(error.code == .inDoubt)
+        if fate == .overtaken {
+            try ben.store.catchUp(within: .zero)
+            let theirs = Team(context: ben.context)
+            theirs.name = "Blues"
+            try ben.context.save()
+        }
+        let entry = try ada.store.settle(error)
+        #expect(entry == (fate == .overtaken ? nil : SequenceNumber(3)))
+        if entry == nil { try ada.context.execute(raise) }
+
+        #expect(try ben.teams()["Reds"]?["Kim"] == 10)
+        ada.context.refresh(kim, mergeChanges: false)
+        #expect(kim.goals == 10)
+        #expect(throws: StoreError.self) {
+            try ada.store.settle(StoreError(.full, "It is another error."))
+        }
+    }
+
+    @Test @MainActor
+    func `a copy that has made no objects yet can make them without servers`() throws {
+        let ada = try Program("ada", server)
+        _ = try team(ada)
+        let ben = try Program("ben", server)
+        server.condition = .failing(.unreachable)
+
+        let team = Team(context: ben.context)
+        team.name = "Blues"
+        #expect(code { try ben.context.save() } == .unreachable)
+        server.condition = .serving
+        try ben.context.save()
+
+        #expect(try ada.teams().keys.sorted() == ["Blues", "Reds"])
+    }
+
     @Test @MainActor func `what is rolled back after a doubt is there if its entry is`() throws {
         let ada = try Program("ada", server)
         let (_, kim, _) = try team(ada)
