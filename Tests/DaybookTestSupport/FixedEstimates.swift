@@ -43,7 +43,8 @@ package struct FixedEstimates: PlanEstimates {
 
     package func estimatedCount(of change: FilterChange) -> Int { total / 100 }
 
-    package func estimatedCount(ofIndexed change: FilterChange) -> Int? {
-        missing.contains(change.property.name) ? nil : records[change.property.name] ?? total / 100
+    package func estimate(ofIndexed change: FilterChange) -> IndexedChangesEstimate? {
+        guard !missing.contains(change.property.name) else { return nil }
+        return IndexedChangesEstimate(records[change.property.name] ?? total / 100)
     }
 }

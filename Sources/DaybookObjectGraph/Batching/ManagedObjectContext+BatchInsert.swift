@@ -168,10 +168,10 @@ private struct InsertedBatch {
     func result(
         _ outcome: SaveResult, _ type: BatchInsertResultType, in store: PersistentStore
     ) -> BatchInsertResult {
-        // A policy of the program's own may have dropped rows.
-        let inserted = Set(outcome.changes.lazy.filter(\.isInsert).map(\.object))
         var identifiers: [ManagedObjectID] = []
         if type == .objectIDs {
+            // A policy of the program's own may have dropped rows.
+            let inserted = Set(outcome.changes.lazy.filter(\.isInsert).map(\.object))
             identifiers = (0..<count).compactMap { index in
                 let object = object(ofRow: index)
                 let kept = outcome.replaced[object] ?? (inserted.contains(object) ? object : nil)
@@ -179,7 +179,8 @@ private struct InsertedBatch {
             }
         }
         return BatchInsertResult(
-            sequence: outcome.sequence, count: inserted.count, objectIDs: identifiers)
+            sequence: outcome.sequence, count: outcome.changes.count(where: \.isInsert),
+            objectIDs: identifiers)
     }
 
     /// The same error, with rows instead of objects that have never existed.

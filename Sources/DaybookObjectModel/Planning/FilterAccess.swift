@@ -43,7 +43,7 @@ package enum FilterAccess: Sendable {
     /// Objects that the entries of some time have touched.
     case changes(FilterChange)
     /// Objects in which entries have changed the property, by the index of changes.
-    case changeIndex(FilterChange)
+    case changeIndex(FilterChange, IndexedChangesEstimate.Reach)
     /// The objects that at least one of these plans finds.
     case union([FilterPlan])
     /// The objects that all of these plans find.
@@ -86,7 +86,7 @@ package enum FilterAccess: Sendable {
         case .past(let path, .change(let change)):
             guard path == FilterPath() else { return nil }
             if change.property.hasIndexedChanges {
-                self = .changeIndex(change)
+                self = .changeIndex(change, .ofAll)
                 return
             }
             // What a relationship leads to is in the entries of the other side.

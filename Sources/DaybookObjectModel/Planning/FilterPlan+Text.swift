@@ -48,8 +48,10 @@ extension FilterPlan {
                 + "all objects where those are many\(reason)"
         case .changes:
             "the objects in the entries since then\(reason), or all objects where these are many"
-        case .changeIndex(let change):
+        case .changeIndex(let change, .ofAll):
             "index of the changes of '\(change.property.name)'\(reason)"
+        case .changeIndex(let change, .ofAuthor):
+            "index of the changes of '\(change.property.name)', in the author's entries\(reason)"
         case .union(let plans): plans.map { $0.way(in: schema) }.joined(separator: ", or ")
         case .intersection(let plans):
             plans.map { $0.way(in: schema) }.joined(separator: ", and ")

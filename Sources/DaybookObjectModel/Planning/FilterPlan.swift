@@ -216,19 +216,24 @@ package struct FilterPlan: Sendable {
             self.init(
                 access, chosen, count: count, of: total,
                 cost: Double(entries) * Cost.entry + Double(count) * frame.changedCost)
-        case .changeIndex(let change):
-            guard let records = try estimates.estimatedCount(ofIndexed: change) else {
+        case .changeIndex(let change, _):
+            guard let estimate = try estimates.estimate(ofIndexed: change) else {
                 guard change.since != nil else { return nil }
                 try self.init(.changes(change), chosen, in: frame, estimates)
                 return
             }
-            // Records tell no author: the entry is read, and what it says decides before any object is looked up.
-            let isOfOne = if case .named = change.author { true } else { false }
-            let share = isOfOne ? Cost.guess : 1
-            let count = Int((Double(min(records, total)) * share).rounded(.up))
-            let asked = Double(records) * (isOfOne ? 2 : 1) * Cost.record
+            var count = min(estimate.count, total)
+            var asked = Double(estimate.count) * Cost.record
+            switch (estimate.reach, change.author) {
+            case (.ofAuthor(let entries), _): asked += Double(entries) * Cost.lookUp
+            case (.ofAll, .anyone): break
+            case (.ofAll, .named):
+                // Records tell no author: the entry is read, and what it says decides before any object is looked up.
+                count = Int((Double(count) * Cost.guess).rounded(.up))
+                asked *= 2
+            }
             self.init(
-                access, chosen, count: count, of: total,
+                .changeIndex(change, estimate.reach), chosen, count: count, of: total,
                 cost: asked + Double(count) * frame.changedCost)
         case .union, .intersection, .scan: return nil
         }

@@ -23,7 +23,28 @@ package protocol PlanEstimates: ~Copyable {
     /// About how many objects the entries have touched that a condition on the past is about.
     func estimatedCount(of change: FilterChange) throws -> Int
 
-    /// About how many changes the index of changes has that a condition on the past may be about; nil where it does not
-    /// serve.
-    func estimatedCount(ofIndexed change: FilterChange) throws -> Int?
+    /// How the index of changes serves a condition on the past; nil where it does not.
+    func estimate(ofIndexed change: FilterChange) throws -> IndexedChangesEstimate?
+}
+
+/// How an index of changes serves a condition on the past.
+package struct IndexedChangesEstimate: Sendable, Hashable {
+    /// Whose changes are looked at.
+    package enum Reach: Sendable, Hashable {
+        /// Those of all entries of the time in question.
+        case ofAll
+        /// Those of the author whom the condition names, in so many entries: the table has entries by author, too.
+        case ofAuthor(entries: Int)
+    }
+
+    /// About how many changes are looked at.
+    package let count: Int
+    /// Whose they are.
+    package let reach: Reach
+
+    /// An estimate.
+    package init(_ count: Int, _ reach: Reach = .ofAll) {
+        self.count = count
+        self.reach = reach
+    }
 }

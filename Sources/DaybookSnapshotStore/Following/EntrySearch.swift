@@ -134,7 +134,7 @@ extension HeaderSelection {
 
 extension Projection {
     /// Whether the table has an index of entries.
-    fileprivate func indexes(_ attribution: IndexedAttribution) -> Bool {
+    func indexes(_ attribution: IndexedAttribution) -> Bool {
         guard !indexedAttribution.isEmpty else { return false }
         let sought = StoreKey.entries(by: attribution)
         return indexedAttribution.contains { StoreKey.entries(by: $0) == sought }

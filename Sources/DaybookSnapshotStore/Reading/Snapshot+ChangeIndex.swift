@@ -2,40 +2,55 @@ internal import DaybookJournalLog
 internal import DaybookLMDB
 package import DaybookObjectModel
 
-// The index of changes: which entries have changed a property, and of which objects.
+// The index of changes: which entries have changed a property, and of which objects. Where the table also has entries
+// by author, an author's changes are found by those of their entries.
 
 extension Snapshot {
-    /// About how many changes the index of changes has that a condition on the past may be about; nil where it does not
-    /// serve.
+    /// How the index of changes serves a condition on the past; nil where it does not.
     ///
     /// - Complexity: O(log *n*) page reads.
-    package func estimatedCount(ofIndexed change: FilterChange) throws -> Int? {
+    package func estimate(ofIndexed change: FilterChange) throws -> IndexedChangesEstimate? {
         guard try models.hasIndexedChanges(of: change.property, in: transaction) else { return nil }
-        guard let (lower, upper) = try indexBounds(of: change) else { return 0 }
-        return try transaction.estimatedCount(
-            projection.tables.index, from: lower.span.bytes, to: upper.span.bytes)
+        let (first, last) = try entries(since: change.since, until: change.until)
+        guard first <= last else { return IndexedChangesEstimate(0) }
+        let all = try estimatedCount(of: changes(of: change.property, in: first...last))
+        guard let place = try placeOfAuthor(of: change) else { return IndexedChangesEstimate(all) }
+        let entries = try estimatedCount(of: bounds(of: place, in: first...last))
+        // To look up the changes of an entry costs more than to pass by some of others.
+        guard entries <= all / Self.dearness else { return IndexedChangesEstimate(all) }
+        let length = Double(last.rawValue - first.rawValue + 1)
+        let count = Int((Double(all) * min(1, Double(entries) / length)).rounded(.up))
+        return IndexedChangesEstimate(max(count, entries), .ofAuthor(entries: entries))
     }
+
+    private static let dearness = 2
 
     /// The objects in which entries have changed a property, of one author where the condition names one: each once
     /// and in order.
     ///
-    /// - Complexity: O(log *n* + *k*) page reads, *k* the number of changes between the two moments; for an author also
-    ///   O(log *n*) for each of their entries.
-    func indexedChanges(of change: FilterChange) throws -> [ObjectID] {
-        guard let (lower, upper) = try indexBounds(of: change) else { return [] }
+    /// - Complexity: O(log *n* + *k*) page reads, *k* the number of changes between the two moments. For an author also
+    ///   O(log *n*) for each of their entries; where the table has entries by author, *k* is the number of their changes.
+    func indexedChanges(
+        of change: FilterChange, _ reach: IndexedChangesEstimate.Reach
+    ) throws -> [ObjectID] {
+        let (first, last) = try entries(since: change.since, until: change.until)
+        guard first <= last else { return [] }
         var objects: Set<ObjectID> = []
+        if case .ofAuthor = reach, let place = try placeOfAuthor(of: change) {
+            for sequence in try entries(at: place, in: first...last) {
+                try forEachChange(of: change.property, in: sequence...sequence) { _, object in
+                    objects.insert(object)
+                }
+            }
+            return objects.sorted()
+        }
         var entry: (sequence: SequenceNumber, isMeant: Bool)?
-        try transaction.scan(
-            projection.tables.index, from: lower.span.bytes, to: upper.span.bytes, order: .ascending
-        ) { key, _ in
-            var reader = KeyReader(at: StoreKey.changesNumberSize)
-            let sequence = try reader.sequence(key)
+        try forEachChange(of: change.property, in: first...last) { sequence, object in
             // The changes of one entry lie side by side.
             if entry?.sequence != sequence {
                 entry = (sequence, try isMeant(sequence, by: change))
             }
-            if entry?.isMeant == true { objects.insert(try reader.object(key)) }
-            return .proceed
+            if entry?.isMeant == true { objects.insert(object) }
         }
         return objects.sorted()
     }
@@ -45,16 +60,69 @@ extension Snapshot {
         return try heading(of: sequence).author == author
     }
 
-    /// Where the index has the changes of the entries that a condition is about; nil where there are none of these.
-    private func indexBounds(
-        of change: FilterChange
-    ) throws -> (lower: [UInt8], upper: [UInt8])? {
-        let (first, last) = try entries(since: change.since, until: change.until)
-        guard first <= last else { return nil }
-        let property = change.property.number
-        return (
-            StoreKey.changes(of: property, from: first),
-            StoreKey.changes(of: property, from: last.next)
+    // MARK: - Changes
+
+    private func forEachChange(
+        of property: SchemaProperty, in range: ClosedRange<SequenceNumber>,
+        _ body: (SequenceNumber, ObjectID) throws -> Void
+    ) throws {
+        let (lower, upper) = changes(of: property, in: range)
+        try transaction.scan(
+            projection.tables.index, from: lower.span.bytes, to: upper.span.bytes, order: .ascending
+        ) { key, _ in
+            var reader = KeyReader(at: StoreKey.changesNumberSize)
+            try body(try reader.sequence(key), try reader.object(key))
+            return .proceed
+        }
+    }
+
+    /// Where the index has the changes of some entries.
+    private func changes(
+        of property: SchemaProperty, in range: ClosedRange<SequenceNumber>
+    ) -> KeyBounds {
+        (
+            StoreKey.changes(of: property.number, from: range.lowerBound),
+            StoreKey.changes(of: property.number, from: range.upperBound.next)
         )
+    }
+
+    // MARK: - Entries by author
+
+    private typealias KeyBounds = (lower: [UInt8], upper: [UInt8])
+
+    /// Where the table has the entries of the author whom a condition names; nil where it does not have them, or may
+    /// have the name in several spellings.
+    private func placeOfAuthor(of change: FilterChange) throws -> [UInt8]? {
+        guard case .named(let author?) = change.author, author.isSettled,
+            try models.inForce(in: transaction).parts.projection.indexes(.author)
+        else { return nil }
+        return StoreKey.entries(by: .author, author)
+    }
+
+    private func entries(
+        at place: [UInt8], in range: ClosedRange<SequenceNumber>
+    ) throws -> [SequenceNumber] {
+        let (lower, upper) = bounds(of: place, in: range)
+        var found: [SequenceNumber] = []
+        try transaction.scan(
+            projection.tables.index, from: lower.span.bytes, to: upper.span.bytes, order: .ascending
+        ) { key, _ in
+            var reader = KeyReader(at: place.count)
+            found.append(try reader.sequence(key))
+            return .proceed
+        }
+        return found
+    }
+
+    private func bounds(of place: [UInt8], in range: ClosedRange<SequenceNumber>) -> KeyBounds {
+        (
+            place + StoreKey.sequence(range.lowerBound),
+            place + StoreKey.sequence(range.upperBound.next)
+        )
+    }
+
+    private func estimatedCount(of bounds: KeyBounds) throws -> Int {
+        try transaction.estimatedCount(
+            projection.tables.index, from: bounds.lower.span.bytes, to: bounds.upper.span.bytes)
     }
 }

@@ -16,7 +16,7 @@ extension Snapshot {
     /// - Throws: As ``forEachMatch(of:skipping:_:)``, and what the closures throw.
     /// - Complexity: As ``forEachMatch(of:skipping:_:)``.
     func gather<Part: Sendable>(
-        _ query: Query, among candidates: [ObjectID]?, begin: () -> Part,
+        _ query: Query, among candidates: Candidates?, begin: () -> Part,
         add:
             @Sendable (
                 inout Part, ObjectID, RowLayout, RawSpan, borrowing Snapshot

@@ -25,10 +25,11 @@ extension Snapshot {
 
     /// The same for objects that were looked up before; nil for all.
     func forEachMatch(
-        of query: Query, among candidates: [ObjectID]?, skipping skipped: Int = 0,
+        of query: Query, among candidates: Candidates?, skipping skipped: Int = 0,
         _ body: (ObjectID, RowLayout, RawSpan) throws -> WalkStep
     ) throws {
         var skipped = skipped
+        let filter = candidates?.rest(of: query.filter) ?? query.filter
         for number in query.entities.sorted() {
             guard let entity = schema.entity(number) else { continue }
             let step: WalkStep
@@ -36,8 +37,8 @@ extension Snapshot {
                 step = try projection.walkRows(
                     of: number, skipping: &skipped, in: transaction, body)
             } else {
-                let program = try RowProgram(query.filter, for: entity, in: self)
-                step = try walk(number, candidates) { object, row, bytes in
+                let program = try RowProgram(filter, for: entity, in: self)
+                step = try walk(number, candidates?.objects) { object, row, bytes in
                     guard try accepts(object, row, bytes, program) else { return .proceed }
                     guard skipped == 0 else {
                         skipped -= 1
@@ -75,17 +76,42 @@ extension Snapshot {
         }
     }
 
-    /// Objects that include all matches of a filter, in order; nil when all must be walked.
-    func candidates(_ query: Query) throws -> [ObjectID]? {
+    /// Objects that include all matches of a query.
+    struct Candidates {
+        /// The objects, in order.
+        let objects: [ObjectID]
+        /// The condition on the past that all of them meet, and that need not be tried again; nil for none.
+        fileprivate let met: FilterChange?
+
+        /// What has yet to be tried of a filter.
+        fileprivate func rest(of filter: Filter) -> Filter {
+            switch filter {
+            case .past(let path, .change(let change)) where path == FilterPath() && change == met:
+                .constant(true)
+            case .and(let filters) where met != nil: .and(filters.map(rest))
+            default: filter
+            }
+        }
+    }
+
+    /// Objects that include all matches; nil when all must be walked.
+    func candidates(_ query: Query) throws -> Candidates? {
         try candidates(query, plan(query))
     }
 
     /// The same by a plan that was made before.
-    func candidates(_ query: Query, _ plan: FilterPlan) throws -> [ObjectID]? {
-        if let objects = try objects(by: plan, query.entities) { return objects }
+    func candidates(_ query: Query, _ plan: FilterPlan) throws -> Candidates? {
+        if let objects = try objects(by: plan, query.entities) {
+            // The index has each change, but not in which direction.
+            if case .changeIndex(let change, _) = plan.access, change.direction == .changed {
+                return Candidates(objects: objects, met: change)
+            }
+            return Candidates(objects: objects, met: nil)
+        }
         if case .scan = plan.access { return nil }
         // More were found through a relationship, or have changed since, than was expected.
         return try objects(by: self.plan(query, joins: .avoided), query.entities)
+            .map { Candidates(objects: $0, met: nil) }
     }
 
     /// The objects that a plan finds, in order; nil when all must be walked.
@@ -138,7 +164,8 @@ extension Snapshot {
             let (first, last) = try entries(since: change.since, until: change.until)
             guard first <= last else { return [] }
             return try changedObjects(of: entities, after: first.previous, through: last)
-        case .changeIndex(let change): return try indexedChanges(of: change)
+        case .changeIndex(let change, let reach):
+            return try indexedChanges(of: change, reach)
         case .scan: return nil
         }
     }

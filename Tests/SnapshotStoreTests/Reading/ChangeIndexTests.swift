@@ -8,14 +8,28 @@ import Testing
 
 /// The index of what entries have changed, against a list of what they have.
 @Suite struct ChangeIndexTests {
+    /// What a model asks to be indexed.
+    private struct Indexes {
+        var changes: Bool
+        var authors: Bool
+    }
+
     /// A model; one with another note is never taken for one that was there before.
-    private static func model(_ isIndexed: Bool, note: String? = nil) -> [EntityDescription] {
+    private static func model(_ indexes: Indexes, note: String? = nil) -> ManagedObjectModel {
         var thing = entity(
             "Thing", [attribute("a", .int64), attribute("b", .double)],
             to: [relationship("friend", "Thing")])
-        thing.indexesChanges = isIndexed
+        thing.indexesChanges = indexes.changes
         thing.versionHashModifier = note
-        return [thing, entity("Special", under: "Thing", [attribute("c")]), entity("Other")]
+        return ManagedObjectModel(
+            entities: [
+                thing, entity("Special", under: "Thing", [attribute("c")]), entity("Other"),
+            ],
+            indexesEntries: indexes.authors ? [.author] : [])
+    }
+
+    private static func model(_ isIndexed: Bool) -> [EntityDescription] {
+        Array(model(Indexes(changes: isIndexed, authors: false)).entities.prefix(2))
     }
 
     private struct Event {
@@ -31,7 +45,7 @@ import Testing
     private struct Chronicle {
         let evolving: Evolving
         var random: SeededGenerator
-        var isIndexed: Bool
+        var indexes: Indexes
         var world: [ObjectID: [String: Value]] = [:]
         var events: [Event] = []
         var last: [Event] = []
@@ -39,9 +53,9 @@ import Testing
 
         init(seed: UInt64) throws {
             random = SeededGenerator(seed: seed)
-            isIndexed = Bool.random(using: &random)
-            let model = ChangeIndexTests.model(isIndexed)
-            evolving = try Evolving(model[0], model[1], model[2])
+            indexes = Indexes(
+                changes: Bool.random(using: &random), authors: Bool.random(using: &random))
+            evolving = try Evolving(model: ChangeIndexTests.model(indexes))
         }
 
         var store: Store { evolving.store }
@@ -132,17 +146,19 @@ import Testing
             events += last
         }
 
-        /// Begins or ceases to keep the index; now and then that is taken back at once.
+        /// Begins or ceases to keep the indexes; now and then that is taken back at once.
         mutating func migrate() throws {
-            isIndexed.toggle()
+            let before = indexes
+            indexes.changes.toggle()
+            if number(0...1) == 0 { indexes.authors.toggle() }
             let note = "\(try store.head())"
-            try evolving.open(ChangeIndexTests.model(isIndexed, note: note))
+            try evolving.open(model: ChangeIndexTests.model(indexes, note: note))
             last = []
             guard number(0...2) == 0 else { return }
             let head = try store.head()
             try store.commit(try store.undoRequest(of: head...head))
-            isIndexed.toggle()
-            try evolving.open(ChangeIndexTests.model(isIndexed, note: "\(note), again"))
+            indexes = before
+            try evolving.open(model: ChangeIndexTests.model(indexes, note: "\(note), again"))
         }
     }
 
@@ -191,7 +207,9 @@ import Testing
             #expect(Set(objects) == there, "\(about): \(text) as of \(moment)")
             #expect(objects.count == there.count)
             let explanation = try snapshot.explanation(of: query)
-            if chronicle.isIndexed {
+            let isByAuthor = explanation.contains("in the author's entries")
+            #expect(!isByAuthor || isBy && chronicle.indexes.authors, "\(explanation)")
+            if chronicle.indexes.changes {
                 #expect(
                     explanation.contains("index of the changes of '\(property)'"), "\(explanation)")
             } else {
@@ -224,6 +242,43 @@ import Testing
         }
         try chronicle.store.expectSound()
         #expect(!chronicle.events.isEmpty, "seed \(seed)")
+    }
+
+    @Test func `an author of few entries is found by these, one of most by all changes`() throws {
+        let evolving = try Evolving(
+            model: Self.model(Indexes(changes: true, authors: true)))
+        let store = evolving.store
+        let things = try (1...20).map { try store.add("Thing", ["a": .int(Int64($0))]) }
+        func set(_ thing: ObjectID, _ value: Int64, by author: String) throws {
+            let old = try store.read { try $0.row(thing)?.values.first ?? .null }
+            try store.commit(
+                SaveRequest(
+                    header: EntryHeader(author: author),
+                    changes: [store.update(thing, "a", from: old, to: .int(value))]))
+        }
+        for number in 1...60 { try set(things[number % 20], Int64(100 + number), by: "bob") }
+        for thing in things[3...4] { try set(thing, 7, by: "Andr\u{e9}") }
+        try set(things[9], 7, by: "bob")
+
+        let entity = try #require(store.schema.entity(named: "Thing"))
+        func found(_ text: String) throws -> (objects: [ObjectID], byEntries: Bool) {
+            let query = Query(
+                entity, filter: try Filter(parsing: text, for: entity, in: store.schema))
+            return try store.read { snapshot in
+                let text = try snapshot.explanation(of: query)
+                return (try snapshot.fetch(query), text.contains("in the author's entries"))
+            }
+        }
+        // Another spelling is the same name.
+        let few = try found("a CHANGED BY 'Andre\u{301}'")
+        #expect(few.objects == Array(things[3...4]))
+        #expect(few.byEntries)
+        let before = try found("a CHANGED BY 'Andr\u{e9}' UNTIL \(try store.head().rawValue - 2)")
+        #expect(before.objects == [things[3]])
+        let many = try found("a CHANGED BY 'bob'")
+        #expect(many.objects == things)
+        #expect(!many.byEntries)
+        #expect(try found("a CHANGED BY 'nobody'").objects == [])
     }
 
     @Test func `an index of changes costs nothing where none is asked for`() throws {

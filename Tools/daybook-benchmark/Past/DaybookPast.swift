@@ -7,7 +7,7 @@ private final class Account: ManagedObject {
     @Attribute var amount: Int = 0
     @Attribute var kind: Int = 0
 
-    // As the peer has an index of its audit table.
+    // As the peer has indexes of its tables of entries and changes.
     override class var indexesChanges: Bool { true }
 }
 
@@ -29,7 +29,8 @@ final class DaybookPast: AskedAboutThePast {
         // Saves do not wait for the disk: here they only make the past.
         options.durability = .relaxed
         let container = try PersistentContainer(
-            folder.appendingPathComponent("past.daybook"), model: [Account.self], options: options)
+            folder.appendingPathComponent("past.daybook"), model: [Account.self],
+            indexesEntries: [.author], options: options)
         self.container = container
         store = container.persistentStoreCoordinator.persistentStores[0]
         let writing = container.newBackgroundContext()
