@@ -1,4 +1,3 @@
-import DaybookJournalLog
 import DaybookObjectGraph
 import DaybookPQ
 import DaybookPostgres
@@ -71,16 +70,7 @@ import Testing
             #expect(found == names, "\(who), \(place.testDescription) \(piece)")
         }
         let happened = !proxy.isArmed
-        for node in [other, program] { try again { try node.close() } }
-        var tables: [[String: Digest]] = []
-        for node in [other, program] {
-            let copy = try Store.open(at: node.path, options: StoreOptions(isReadOnly: true))
-            let findings = try copy.verify().findings.map(\.message)
-            #expect(findings == [], "\(place.testDescription) \(piece)")
-            tables.append(try copy.projectionDigest())
-            try copy.close()
-        }
-        #expect(tables[0] == tables[1], "\(place.testDescription) \(piece)")
+        try SharedProgram.expectAlike([other, program], "\(place.testDescription) \(piece)")
         return happened
     }
 

@@ -1,10 +1,12 @@
 import DaybookGraphTestSupport
+import DaybookJournalLog
 import DaybookObjectGraph
 import DaybookPQ
 import DaybookPostgres
 import DaybookSnapshotStore
 import DaybookTestSupport
 import Foundation
+import Testing
 
 /// A program with a copy of a store on the server of the tests.
 final class SharedProgram: Sendable {
@@ -68,6 +70,20 @@ final class SharedProgram: Sendable {
     /// Closes the copy.
     func close() throws {
         try container.persistentStoreCoordinator.remove(store)
+    }
+
+    /// Closes the copies and expects them to be sound, and to have the same tables.
+    static func expectAlike(_ programs: [SharedProgram], _ about: Comment? = nil) throws {
+        var tables: [[String: Digest]] = []
+        for program in programs {
+            try program.close()
+            let copy = try Store.open(at: program.path, options: StoreOptions(isReadOnly: true))
+            let findings = try copy.verify().findings.map(\.message)
+            #expect(findings == [], about)
+            tables.append(try copy.projectionDigest())
+            try copy.close()
+        }
+        #expect(tables.allSatisfy { $0 == tables[0] }, about)
     }
 
     /// The names, and how often each is there, after catching up.
