@@ -65,6 +65,19 @@ import Testing
         #expect(try Environment.lostOrigin(at: path) == "elsewhere")
     }
 
+    @Test func `nobody sees a part of a mark while another process puts it`() async throws {
+        let file = FilePath(path)
+        async let puts = onThread {
+            for _ in 0..<300 {
+                #expect(UnsyncedMark.put(beside: file, origin: "elsewhere"))
+                UnsyncedMark.remove(beside: file)
+            }
+        }
+        let path = path
+        for _ in 0..<100_000 { #expect(try Environment.lostOrigin(at: path) == nil) }
+        await puts
+    }
+
     @Test func `where no mark can be put each write is brought to the disk`() throws {
         let environment = try open(.rebuildable(from: "elsewhere"))
         // A link that leads into a folder that is not there: no file can be made.

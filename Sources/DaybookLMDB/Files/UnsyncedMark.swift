@@ -40,20 +40,17 @@ struct UnsyncedMark: Equatable {
     /// - Complexity: One call to the operating system.
     static func isBeside(_ file: FilePath) -> Bool { access(path(beside: file), F_OK) == 0 }
 
-    /// Puts a mark of this run of the system beside a file. It is on the disk when this returns.
+    /// Puts a mark of this run of the system beside a file that has none. It is on the disk when this returns.
+    ///
+    /// Others look for it at any time, so it is there as a whole or not at all.
     ///
     /// - Returns: Whether that was possible.
     static func put(beside file: FilePath, origin: String) -> Bool {
         guard let run = runNow else { return false }
-        let path = path(beside: file)
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-        guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
-        let bytes = Array("\(title)\n\(run)\n\(origin)\n".utf8)
-        let written = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-        guard written == bytes.count, fsync(descriptor) == 0 else { return false }
         do {
-            try FileNaming.syncFolder(of: path)
+            let mark = try NewFile(path(beside: file))
+            try mark.write("\(title)\n\(run)\n\(origin)\n".utf8)
+            try mark.finish()
             return true
         } catch {
             return false

@@ -51,6 +51,7 @@ import Testing
             uniq -d there | wc -l
             sort saved.* | comm -23 - there | wc -l
             ls *-unsynced 2>/dev/null
+            cat talk >&3
             """)
 
         #expect(result.lines == ["48", "0", "0"], "\(result.text)\n\(result.talk)")

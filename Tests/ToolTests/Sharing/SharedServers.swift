@@ -19,7 +19,7 @@ enum SharedServers {
             done
             eval "$settings"
             cd "$work"
-            exec 2>talk
+            exec 3>&2 2>talk
             daybook() { "$DAYBOOK" "$@"; }
             add_store() {
                 daybook schema --add-store service=ledger-owner --name "$1" --reader ledger_readers \\
