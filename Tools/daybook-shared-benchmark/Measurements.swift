@@ -43,7 +43,7 @@ struct Measurements {
             let failures = Failures()
             let work = Work(engines, entries)
             let time = seconds {
-                DispatchQueue.concurrentPerform(iterations: count) { number in
+                onThreads(count) { number in
                     do { try work.append(number) } catch { failures.add(error) }
                 }
             }

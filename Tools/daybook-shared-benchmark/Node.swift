@@ -44,7 +44,7 @@ final class Node: @unchecked Sendable {
     /// Saves objects one by one, in so many contexts at once.
     func save(_ count: Int, contexts: Int) throws {
         let failures = Failures()
-        DispatchQueue.concurrentPerform(iterations: contexts) { _ in
+        onThreads(contexts) { [self] _ in
             do {
                 try saveInContext(count / contexts)
             } catch {

@@ -56,3 +56,17 @@ private final class Outcome<Value: Sendable>: @unchecked Sendable {
         return try result.get()
     }
 }
+
+/// Runs `body` on so many threads at once, and waits for all. Dispatch would run as many at a time as there are cores,
+/// and these wait for servers most of the time.
+func onThreads(_ count: Int, _ body: @escaping @Sendable (_ index: Int) -> Void) {
+    let running = DispatchGroup()
+    for index in 0..<count {
+        running.enter()
+        Thread {
+            body(index)
+            running.leave()
+        }.start()
+    }
+    running.wait()
+}
