@@ -8,7 +8,7 @@ import Testing
 
 /// What a program saves is there once, whatever becomes of any message between it and the server.
 @Suite struct ProxyTests {
-    struct Place: Sendable, CustomTestStringConvertible {
+    struct Place: Hashable, CustomTestStringConvertible {
         let fault: FaultyProxy.Fault
         let direction: FaultyProxy.Direction
 
@@ -27,7 +27,7 @@ import Testing
     func `each message may be lost, halved, late or slow`(_ place: Place) async throws {
         try await onThread {
             // Another first piece for each fault, so that all of them together come near to all pieces.
-            var piece = Self.places.firstIndex { $0.testDescription == place.testDescription } ?? 0
+            var piece = Self.places.firstIndex(of: place) ?? 0
             while try Self.run(place, piece) { piece += Self.step }
             #expect(piece > 30, "Only \(piece) pieces passed.")
         }
@@ -65,9 +65,7 @@ import Testing
 
         let names = ["first", "second", "theirs", "third"]
         for (who, node) in [("other", other), ("program", program)] {
-            var found: [String] = []
-            try again { found = try node.bookings() }
-            #expect(found == names, "\(who), \(place.testDescription) \(piece)")
+            #expect(try again(node.bookings) == names, "\(who), \(place.testDescription) \(piece)")
         }
         let happened = !proxy.isArmed
         try SharedProgram.expectAlike([other, program], "\(place.testDescription) \(piece)")
@@ -78,19 +76,11 @@ import Testing
         let context = program.container.newBackgroundContext()
         try context.performAndWait {
             SharedProgram.Booking(context: context).text = text
-            try again { try context.save() }
+            _ = try again { try context.save() }
         }
     }
 
     /// Does something until it is done, as its errors say.
-    private static func again(_ body: () throws -> Void) throws {
-        try again { () throws -> Bool in
-            try body()
-            return true
-        }
-    }
-
-    @discardableResult
     private static func again<R>(_ body: () throws -> R) throws -> R {
         let end = ContinuousClock.now + .seconds(60)
         while true {

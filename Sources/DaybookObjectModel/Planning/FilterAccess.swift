@@ -42,8 +42,9 @@ package enum FilterAccess: Sendable {
     case join(SchemaProperty, Filter)
     /// Objects that the entries of some time have touched.
     case changes(FilterChange)
-    /// Objects in which entries have changed the property, by the index of changes.
-    case changeIndex(FilterChange, IndexedChangesEstimate.Reach)
+    /// Objects in which entries have changed the property, by the index of changes: all of it for the time in question,
+    /// or what it has of the author's entries.
+    case changeIndex(FilterChange, byAuthor: Bool)
     /// The objects that at least one of these plans finds.
     case union([FilterPlan])
     /// The objects that all of these plans find.
@@ -86,7 +87,7 @@ package enum FilterAccess: Sendable {
         case .past(let path, .change(let change)):
             guard path == FilterPath() else { return nil }
             if change.property.hasIndexedChanges {
-                self = .changeIndex(change, .ofAll)
+                self = .changeIndex(change, byAuthor: false)
                 return
             }
             // What a relationship leads to is in the entries of the other side.

@@ -48,10 +48,9 @@ extension FilterPlan {
                 + "all objects where those are many\(reason)"
         case .changes:
             "the objects in the entries since then\(reason), or all objects where these are many"
-        case .changeIndex(let change, .ofAll):
-            "index of the changes of '\(change.property.name)'\(reason)"
-        case .changeIndex(let change, .ofAuthor):
-            "index of the changes of '\(change.property.name)', in the author's entries\(reason)"
+        case .changeIndex(let change, let isByAuthor):
+            "index of the changes of '\(change.property.name)'"
+                + (isByAuthor ? ", in the author's entries" : "") + reason
         case .union(let plans): plans.map { $0.way(in: schema) }.joined(separator: ", or ")
         case .intersection(let plans):
             plans.map { $0.way(in: schema) }.joined(separator: ", and ")

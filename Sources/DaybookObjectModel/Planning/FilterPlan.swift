@@ -222,18 +222,25 @@ package struct FilterPlan: Sendable {
                 try self.init(.changes(change), chosen, in: frame, estimates)
                 return
             }
-            var count = min(estimate.count, total)
-            var asked = Double(estimate.count) * Cost.record
-            switch (estimate.reach, change.author) {
-            case (.ofAuthor(let entries), _): asked += Double(entries) * Cost.lookUp
-            case (.ofAll, .anyone): break
-            case (.ofAll, .named):
+            var matches = estimate.changes
+            var asked = Double(estimate.changes) * Cost.record
+            var isByAuthor = false
+            if case .named = change.author {
                 // Records tell no author: the entry is read, and what it says decides before any object is looked up.
-                count = Int((Double(count) * Cost.guess).rounded(.up))
+                matches =
+                    estimate.author?.changes
+                    ?? Int((Double(matches) * Cost.guess).rounded(.up))
                 asked *= 2
+                if let own = estimate.author {
+                    let lookedUp =
+                        Double(own.entries) * Cost.lookUp + Double(own.changes) * Cost.record
+                    isByAuthor = lookedUp < asked
+                    asked = min(lookedUp, asked)
+                }
             }
+            let count = min(matches, total)
             self.init(
-                .changeIndex(change, estimate.reach), chosen, count: count, of: total,
+                .changeIndex(change, byAuthor: isByAuthor), chosen, count: count, of: total,
                 cost: asked + Double(count) * frame.changedCost)
         case .union, .intersection, .scan: return nil
         }

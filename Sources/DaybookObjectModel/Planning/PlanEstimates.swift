@@ -29,22 +29,28 @@ package protocol PlanEstimates: ~Copyable {
 
 /// How an index of changes serves a condition on the past.
 package struct IndexedChangesEstimate: Sendable, Hashable {
-    /// Whose changes are looked at.
-    package enum Reach: Sendable, Hashable {
-        /// Those of all entries of the time in question.
-        case ofAll
-        /// Those of the author whom the condition names, in so many entries: the table has entries by author, too.
-        case ofAuthor(entries: Int)
+    /// What is known of the author whom a condition names, where the table has entries by author, too.
+    package struct Author: Sendable, Hashable {
+        /// About how many entries they have made.
+        package let entries: Int
+        /// About how many changes these have.
+        package let changes: Int
+
+        /// An estimate.
+        package init(entries: Int, changes: Int) {
+            self.entries = entries
+            self.changes = changes
+        }
     }
 
-    /// About how many changes are looked at.
-    package let count: Int
-    /// Whose they are.
-    package let reach: Reach
+    /// About how many changes there are, whoever has made them.
+    package let changes: Int
+    /// About how many of them are the author's; nil where only their entries tell.
+    package let author: Author?
 
     /// An estimate.
-    package init(_ count: Int, _ reach: Reach = .ofAll) {
-        self.count = count
-        self.reach = reach
+    package init(_ changes: Int, of author: Author? = nil) {
+        self.changes = changes
+        self.author = author
     }
 }

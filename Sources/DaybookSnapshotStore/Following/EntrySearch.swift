@@ -294,11 +294,7 @@ struct EntrySearch {
         of place: [UInt8], in range: ClosedRange<SequenceNumber>
     ) -> (lower: [UInt8], upper: [UInt8]) {
         isOfAnyText
-            ? (place, StoreKey.end(of: place) ?? [])
-            : (
-                place + StoreKey.sequence(range.lowerBound),
-                place + StoreKey.sequence(range.upperBound.next)
-            )
+            ? (place, StoreKey.end(of: place) ?? []) : StoreKey.bounds(at: place, in: range)
     }
 
     /// Leaves out everything up to an entry.

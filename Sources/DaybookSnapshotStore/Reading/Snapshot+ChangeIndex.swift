@@ -15,15 +15,13 @@ extension Snapshot {
         guard first <= last else { return IndexedChangesEstimate(0) }
         let all = try estimatedCount(of: changes(of: change.property, in: first...last))
         guard let place = try placeOfAuthor(of: change) else { return IndexedChangesEstimate(all) }
-        let entries = try estimatedCount(of: bounds(of: place, in: first...last))
-        // To look up the changes of an entry costs more than to pass by some of others.
-        guard entries <= all / Self.dearness else { return IndexedChangesEstimate(all) }
-        let length = Double(last.rawValue - first.rawValue + 1)
-        let count = Int((Double(all) * min(1, Double(entries) / length)).rounded(.up))
-        return IndexedChangesEstimate(max(count, entries), .ofAuthor(entries: entries))
+        let entries = try estimatedCount(of: StoreKey.bounds(at: place, in: first...last))
+        let share = min(1, Double(entries) / Double(last.rawValue - first.rawValue + 1))
+        return IndexedChangesEstimate(
+            all,
+            of: IndexedChangesEstimate.Author(
+                entries: entries, changes: Int((Double(all) * share).rounded(.up))))
     }
-
-    private static let dearness = 2
 
     /// The objects in which entries have changed a property, of one author where the condition names one: each once
     /// and in order.
@@ -31,12 +29,12 @@ extension Snapshot {
     /// - Complexity: O(log *n* + *k*) page reads, *k* the number of changes between the two moments. For an author also
     ///   O(log *n*) for each of their entries; where the table has entries by author, *k* is the number of their changes.
     func indexedChanges(
-        of change: FilterChange, _ reach: IndexedChangesEstimate.Reach
+        of change: FilterChange, byAuthor isByAuthor: Bool
     ) throws -> [ObjectID] {
         let (first, last) = try entries(since: change.since, until: change.until)
         guard first <= last else { return [] }
         var objects: Set<ObjectID> = []
-        if case .ofAuthor = reach, let place = try placeOfAuthor(of: change) {
+        if isByAuthor, let place = try placeOfAuthor(of: change) {
             for sequence in try entries(at: place, in: first...last) {
                 try forEachChange(of: change.property, in: sequence...sequence) { _, object in
                     objects.insert(object)
@@ -79,7 +77,7 @@ extension Snapshot {
     /// Where the index has the changes of some entries.
     private func changes(
         of property: SchemaProperty, in range: ClosedRange<SequenceNumber>
-    ) -> KeyBounds {
+    ) -> (lower: [UInt8], upper: [UInt8]) {
         (
             StoreKey.changes(of: property.number, from: range.lowerBound),
             StoreKey.changes(of: property.number, from: range.upperBound.next)
@@ -87,8 +85,6 @@ extension Snapshot {
     }
 
     // MARK: - Entries by author
-
-    private typealias KeyBounds = (lower: [UInt8], upper: [UInt8])
 
     /// Where the table has the entries of the author whom a condition names; nil where it does not have them, or may
     /// have the name in several spellings.
@@ -102,7 +98,7 @@ extension Snapshot {
     private func entries(
         at place: [UInt8], in range: ClosedRange<SequenceNumber>
     ) throws -> [SequenceNumber] {
-        let (lower, upper) = bounds(of: place, in: range)
+        let (lower, upper) = StoreKey.bounds(at: place, in: range)
         var found: [SequenceNumber] = []
         try transaction.scan(
             projection.tables.index, from: lower.span.bytes, to: upper.span.bytes, order: .ascending
@@ -114,14 +110,7 @@ extension Snapshot {
         return found
     }
 
-    private func bounds(of place: [UInt8], in range: ClosedRange<SequenceNumber>) -> KeyBounds {
-        (
-            place + StoreKey.sequence(range.lowerBound),
-            place + StoreKey.sequence(range.upperBound.next)
-        )
-    }
-
-    private func estimatedCount(of bounds: KeyBounds) throws -> Int {
+    private func estimatedCount(of bounds: (lower: [UInt8], upper: [UInt8])) throws -> Int {
         try transaction.estimatedCount(
             projection.tables.index, from: bounds.lower.span.bytes, to: bounds.upper.span.bytes)
     }

@@ -164,8 +164,8 @@ extension Snapshot {
             let (first, last) = try entries(since: change.since, until: change.until)
             guard first <= last else { return [] }
             return try changedObjects(of: entities, after: first.previous, through: last)
-        case .changeIndex(let change, let reach):
-            return try indexedChanges(of: change, reach)
+        case .changeIndex(let change, let isByAuthor):
+            return try indexedChanges(of: change, byAuthor: isByAuthor)
         case .scan: return nil
         }
     }

@@ -3,21 +3,6 @@ internal import DaybookLMDB
 internal import DaybookObjectModel
 internal import Synchronization
 
-/// Asks the thread that writes to bring the file up to the shared journal.
-final class SharedPull: Sendable {
-    /// Whether it must first be known what became of a save in doubt.
-    let settlesDoubt: Bool
-    private let done = Mutex(false)
-
-    init(settlesDoubt: Bool = false) {
-        self.settlesDoubt = settlesDoubt
-    }
-
-    var isDone: Bool { done.withLock(\.self) }
-
-    func finish() { done.withLock { $0 = true } }
-}
-
 /// Lets saves pass when the shared journal has their entries, and brings what others have appended into the
 /// file.
 ///
@@ -104,15 +89,10 @@ final class JournalGate: CommitGate {
     /// Takes object numbers that no other node has. It tries as long as a save would: an object that could not get a
     /// number can never be saved.
     func takeNumbers(_ count: UInt64) throws -> Range<UInt64> {
-        let patience = patience()
-        return try asStoreError {
-            while true {
-                do throws(SharedJournalError) {
-                    return try reaching { journal throws(SharedJournalError) in
-                        try journal.takeNumbers(count)
-                    }
-                } catch {
-                    guard error.code == .unreachable, patience.goesOn() else { throw error }
+        try asStoreError {
+            try trying { () throws(SharedJournalError) in
+                try reaching { journal throws(SharedJournalError) in
+                    try journal.takeNumbers(count)
                 }
             }
         }
@@ -187,7 +167,7 @@ final class JournalGate: CommitGate {
 
     /// Appends a group until it is known what became of it, or the time for that is over.
     private func append(_ group: SharedGroup) -> CommitDecision {
-        let patience = patience()
+        let end = endOfTrying
         var isInDoubt = false
         while true {
             do {
@@ -199,7 +179,7 @@ final class JournalGate: CommitGate {
                 }
             } catch {
                 isInDoubt = isInDoubt || error.code == .inDoubt
-                if isInDoubt || error.code == .unreachable, patience.goesOn() { continue }
+                if isInDoubt || error.code == .unreachable, .now < end { continue }
                 guard isInDoubt else { return .refuse(StoreError(error)) }
                 state.withLock { $0.doubt = group }
                 return .refuse(StoreError.inDoubt(group.sequences, error))
@@ -333,20 +313,25 @@ final class JournalGate: CommitGate {
     /// Appends the group in doubt again: it is there then, or another entry is in its place.
     private func settleDoubt() throws(SharedJournalError) {
         guard let group = state.withLock(\.doubt) else { return }
-        let patience = patience()
+        _ = try trying { () throws(SharedJournalError) in try appendOnce(group) }
+        state.withLock { $0.doubt = nil }
+    }
+
+    /// Does something until it is known what became of it, or the time for that is over.
+    private func trying<R>(
+        _ body: () throws(SharedJournalError) -> R
+    ) throws(SharedJournalError) -> R {
+        let end = endOfTrying
         while true {
             do throws(SharedJournalError) {
-                _ = try appendOnce(group)
-                return state.withLock { $0.doubt = nil }
+                return try body()
             } catch {
-                guard error.code == .inDoubt || error.code == .unreachable, patience.goesOn() else {
+                guard error.code == .inDoubt || error.code == .unreachable, .now < end else {
                     throw error
                 }
             }
         }
     }
-
-    // MARK: - Reaching
 
     /// Calls the journal, and notes whether it was reached.
     private func reaching<R: Sendable>(
@@ -374,20 +359,9 @@ final class JournalGate: CommitGate {
         }
     }
 
-    /// How long to try. When nobody could be reached before, once: others of this node wait behind this write.
-    private func patience() -> Patience {
-        let isOffline = state.withLock { $0.failure != nil }
-        return Patience(until: isOffline ? .now : .now + link.saveTimeout)
-    }
-
-    private struct Patience {
-        private let end: ContinuousClock.Instant
-
-        init(until end: ContinuousClock.Instant) {
-            self.end = end
-        }
-
-        func goesOn() -> Bool { .now < end }
+    /// Until when to try. When nobody could be reached before, once: others of this node wait behind this write.
+    private var endOfTrying: ContinuousClock.Instant {
+        state.withLock { $0.failure != nil } ? .now : .now + link.saveTimeout
     }
 
     private func asStoreError<R>(_ body: () throws -> R) throws -> R {

@@ -187,6 +187,13 @@ enum StoreKey {
         entries(by: attribution, text) + self.sequence(sequence)
     }
 
+    /// Where the index of entries has some of those at one place.
+    static func bounds(
+        at place: [UInt8], in range: ClosedRange<SequenceNumber>
+    ) -> (lower: [UInt8], upper: [UInt8]) {
+        (place + sequence(range.lowerBound), place + sequence(range.upperBound.next))
+    }
+
     /// The key of an entry in the table of times.
     static func time(_ time: Int64, _ sequence: SequenceNumber) -> [UInt8] {
         var writer = KeyWriter(capacity: 16)

@@ -1,6 +1,7 @@
 import DaybookPQ
 import DaybookPostgres
 import DaybookSnapshotStore
+import DaybookTestSupport
 import Foundation
 import Synchronization
 

@@ -37,16 +37,18 @@ final class FaultyProxy: Sendable {
         Thread.detachNewThread { [listening, weak self] in
             while true {
                 let client = accept(listening, nil, nil)
-                guard client >= 0 else { return }
-                Thread.detachNewThread { [weak self] in self?.pass(client) }
+                guard client >= 0 else { break }
+                Thread.detachNewThread { [weak self] in
+                    guard let self else { return _ = close(client) }
+                    pass(client)
+                }
             }
+            close(listening)
         }
     }
 
-    deinit {
-        shutdown(listening, Int32(SHUT_RDWR))
-        close(listening)
-    }
+    // Whoever waits for connections closes the socket: its number may be another one's as soon as it is closed.
+    deinit { shutdown(listening, Int32(SHUT_RDWR)) }
 
     /// Has something happen to one of the next pieces, once.
     ///

@@ -61,17 +61,6 @@ final class SharedStore: SharedJournalPlace {
     }
 }
 
-extension PostgresTerms.Limits {
-    /// For machines that do much else.
-    static var patient: Self {
-        var limits = Self()
-        limits.connecting = .seconds(20)
-        limits.answering = .seconds(60)
-        limits.appending = .seconds(60)
-        return limits
-    }
-}
-
 /// The time of this machine, in microseconds since 1970.
 @Sendable func microseconds() -> Int64 {
     Int64(Date().timeIntervalSince1970 * 1_000_000)

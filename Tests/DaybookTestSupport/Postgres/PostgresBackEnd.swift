@@ -55,18 +55,9 @@ enum PostgresBackEnd {
             connect: { file, _ in
                 let terms = PostgresTerms(
                     servers: servers, store: name, node: file.node, program: "tests",
-                    protection: .waived, limits: limits, clock: StoreOptions.systemClock)
+                    protection: .waived, limits: .patient, clock: StoreOptions.systemClock)
                 return ClockedJournal(PostgresJournal(terms, identity), clock)
             })
-    }
-
-    /// For machines that do much else.
-    private static var limits: PostgresTerms.Limits {
-        var limits = PostgresTerms.Limits()
-        limits.connecting = .seconds(20)
-        limits.answering = .seconds(60)
-        limits.appending = .seconds(60)
-        return limits
     }
 }
 

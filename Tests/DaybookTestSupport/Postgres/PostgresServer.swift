@@ -1,7 +1,7 @@
 // The room of real servers: PostgreSQL on this machine, for the tests of one process, and the stores of tests there.
 
 package import DaybookPQ
-internal import DaybookPostgres
+package import DaybookPostgres
 package import Foundation
 
 /// A server of PostgreSQL for the tests of this process, with the schema. It ends with the process, however
@@ -105,6 +105,9 @@ package final class PostgresServer: Sendable {
 /// A socket of this machine that takes connections, and its port; 0 for any.
 package func listeningSocket(port: Int = 0) throws -> (file: Int32, port: Int) {
     let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    // What is left of connections to a server that was there before is no server.
+    var isReused: Int32 = 1
+    setsockopt(file, SOL_SOCKET, SO_REUSEADDR, &isReused, socklen_t(MemoryLayout<Int32>.size))
     var bound = sockaddr_in()
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     guard atLoopback(port: port, { bind(file, $0, $1) }) == 0, listen(file, 16) == 0 else {
@@ -128,5 +131,16 @@ package func atLoopback(port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) 
         pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
             body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
         }
+    }
+}
+
+extension PostgresTerms.Limits {
+    /// For machines that do much else.
+    package static var patient: Self {
+        var limits = Self()
+        limits.connecting = .seconds(20)
+        limits.answering = .seconds(60)
+        limits.appending = .seconds(60)
+        return limits
     }
 }

@@ -319,8 +319,12 @@ import Testing
         let thing = try evolving.store.add("Special", ["a": .int(1), "c": .string("1")])
         try evolving.store.set(thing, "a", .int(2))
         try evolving.store.set(thing, "c", .string("2"))
+        let other = try evolving.store.add("Special", ["c": .string("1")])
+        try evolving.store.set(other, "c", .string("01"))
         var converted = Self.model(true)
         converted[0].attributes[0] = attribute("a", .decimal)
+        // The values before and after the second change are one number.
+        converted[1].attributes[0] = attribute("c", .int64)
         converted[1].attributes.append(attribute("d", .int64, default: .int(7)))
 
         let new = try evolving.open([converted[0], converted[1]])

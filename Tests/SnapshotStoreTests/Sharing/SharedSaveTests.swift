@@ -100,6 +100,17 @@ import Testing
         #expect(taken.isEmpty)
     }
 
+    @Test func `more numbers are taken before the last ones are given out`() throws {
+        let store = try ada.store
+        for _ in 0..<StoreLayout.numberBlockSize - 10 { _ = try store.allocateObjectNumber() }
+        try ada.add("With few left")
+        // What was asked for before is done.
+        store.ahead?.end()
+        server.condition = .failing(.unreachable)
+
+        for _ in 0..<100 { _ = try store.allocateObjectNumber() }
+    }
+
     @Test func `many threads of two nodes lose no save and double none`() async throws {
         let nodes = [ada, ben]
         let saved = try await onThreads(6) { thread in

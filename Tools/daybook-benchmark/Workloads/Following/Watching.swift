@@ -34,7 +34,8 @@ struct Watching {
         /// Both in words.
         var line: String {
             let microseconds = Int((Report.Series.median(following) * 1e6).rounded())
-            return "A save is followed in \(microseconds) µs, \(ratio) of fetching the list."
+            let share = String(format: "%.3f", 100 * ratio)
+            return "A save is followed in \(microseconds) µs, \(share) % of fetching the list."
         }
     }
 
