@@ -100,8 +100,8 @@ let package = Package(
         .target(
             name: "DaybookPostgres",
             dependencies: [
-                "DaybookPQ", "DaybookObjectGraph", "DaybookSnapshotStore", "DaybookJournalLog",
-                "CDaybookPostgresFiles", "DaybookStopping",
+                "DaybookPQ", "DaybookObjectGraph", "DaybookSnapshotStore", "DaybookObjectModel",
+                "DaybookJournalLog", "CDaybookPostgresFiles", "DaybookStopping",
             ]),
         .target(
             name: "Daybook",
@@ -229,7 +229,8 @@ let package = Package(
             name: "DaybookPostgresTests",
             dependencies: [
                 "DaybookPostgres", "DaybookPQ", "DaybookObjectGraph", "DaybookSnapshotStore",
-                "DaybookJournalLog", "DaybookTestSupport", "DaybookGraphTestSupport",
+                "DaybookObjectModel", "DaybookJournalLog", "DaybookTestSupport",
+                "DaybookGraphTestSupport",
             ]),
         .testTarget(
             name: "DaybookTests",

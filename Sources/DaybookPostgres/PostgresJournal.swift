@@ -1,4 +1,5 @@
 package import DaybookJournalLog
+package import DaybookObjectModel
 internal import DaybookPQ
 package import DaybookSnapshotStore
 internal import Synchronization
@@ -90,6 +91,18 @@ package final class PostgresJournal: SharedJournal {
 
     package func set(_ mark: SharedMark) throws(SharedJournalError) -> Int64? {
         try withSession { session throws(SharedJournalError) in try session.set(mark) }
+    }
+
+    package func lacking(_ keys: [ChunkKey]) throws(SharedJournalError) -> [ChunkKey] {
+        try withSession { session throws(SharedJournalError) in try session.lacking(keys) }
+    }
+
+    package func keep(_ records: [SharedRecord]) throws(SharedJournalError) {
+        try withSession { session throws(SharedJournalError) in try session.keep(records) }
+    }
+
+    package func records(_ keys: [ChunkKey]) throws(SharedJournalError) -> [SharedRecord] {
+        try withSession { session throws(SharedJournalError) in try session.records(keys) }
     }
 
     package func follow(

@@ -44,6 +44,28 @@ import Testing
         #expect(error?.state == "DB008")
     }
 
+    @Test(arguments: [
+        "NULL, '{a}', '{a}'", "'{0}', NULL, '{a}'", "'{0}', '{a}', NULL",
+        "'{NULL}', '{a}', '{a}'", "'{0}', '{NULL}', '{a}'", "'{0}', '{a}', '{NULL}'",
+        "'{0,0}', '{a,b}', '{a}'", "'{{0,0}}', '{{a,b}}', '{{a,b}}'",
+        "'[0:1]={0,0}', '{a,b}', '{a,b}'", "'{}', '{}', '{}'",
+    ])
+    func `records of an impossible form are refused whatever their digests are`(_ values: String)
+        async throws
+    {
+        let store = try await onThread { try SharedStore() }
+
+        let error = try await onThread {
+            let (connection, writer) = try store.registered()
+            let keep = "SELECT daybook.keep_data(\(try store.number), \(writer), \(values))"
+            return #expect(throws: PostgresError.self) {
+                try connection.run(script: keep, until: limit)
+            }
+        }
+
+        #expect(error?.state == "DB008")
+    }
+
     @Test func `who says that it has the turn, and does not, appends nothing`() async throws {
         let store = try await onThread { try SharedStore() }
 

@@ -1,4 +1,5 @@
 import DaybookJournalLog
+import DaybookObjectModel
 import DaybookPQ
 import DaybookPostgres
 import DaybookSnapshotStore
@@ -12,6 +13,7 @@ import Testing
         "UPDATE daybook.entry SET token = 0", "DELETE FROM daybook.entry", "TRUNCATE daybook.entry",
         "INSERT INTO daybook.entry VALUES (1, 1, 99, 0, 0, '', 0, '')",
         "INSERT INTO daybook.chunk VALUES (1, 99, 0, '')", "DELETE FROM daybook.chunk",
+        "INSERT INTO daybook.data VALUES (1, 0, '', '')", "DELETE FROM daybook.data",
         "UPDATE daybook.store SET numbers = 1", "UPDATE daybook.writer SET login = 'ada'",
         "UPDATE daybook.mark SET version = 0", "SELECT * FROM daybook.cut_entry",
         "SELECT daybook.cut(1, 1, 'because')",
@@ -33,6 +35,7 @@ import Testing
     @Test(arguments: [
         "UPDATE daybook.entry SET token = 0", "DELETE FROM daybook.entry", "TRUNCATE daybook.entry",
         "UPDATE daybook.chunk SET part = 0", "DELETE FROM daybook.chunk", "TRUNCATE daybook.chunk",
+        "UPDATE daybook.data SET bytes = ''", "DELETE FROM daybook.data", "TRUNCATE daybook.data",
         "DELETE FROM daybook.cut_entry",
     ])
     func `the owner does not change entries either`(_ command: String) async throws {
@@ -52,7 +55,11 @@ import Testing
             #expect(try journal.append(group(after: .start, [1])) == .accepted)
             #expect(try journal.set(SharedMark(.tag, "v1", [1], version: 0)) == 1)
             let connection = try ours.server.connection(as: ours.name)
-            for table in ["entry", "chunk", "mark", "writer"] {
+            let bytes = [UInt8](1...9)
+            let record = SharedRecord(ChunkKey(level: 0, of: bytes.span.bytes), bytes)
+            try journal.keep([record])
+            #expect(try ours.journal().records([record.key]) == [])
+            for table in ["entry", "chunk", "data", "mark", "writer"] {
                 let count = PostgresStatement(
                     "count_\(table)",
                     "SELECT count(*) FROM daybook.\(table) WHERE store = \(try theirs.number)")

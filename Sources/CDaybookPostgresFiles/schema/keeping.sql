@@ -18,6 +18,48 @@ BEGIN
     RETURN _first;
 END $$;
 
+-- The digest of a record of large data: over its level, one byte, and its bytes.
+CREATE FUNCTION daybook.data_digest(_level int, _bytes bytea) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$
+    SELECT pg_catalog.sha256(pg_catalog.set_byte('\x00'::pg_catalog.bytea, 0, _level) || _bytes)
+$$;
+
+-- Keeps records of large data; those that are there already stay what they are. An entry that refers to them is
+-- appended afterwards, so whoever has confirmed that has them, too.
+CREATE FUNCTION daybook.keep_data(_store int, _writer int, _levels bigint[], _digests bytea[], _records bytea[])
+    RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    _count int := cardinality(_digests);
+BEGIN
+    PERFORM daybook.require_writer(_store, _writer);
+    PERFORM daybook.confirm();
+    -- A comparison with nothing is never true, and never stops anything. The lists have one dimension, begin at 1,
+    -- and have no gap.
+    IF num_nulls(_levels, _digests, _records) > 0
+        OR _count NOT BETWEEN 1 AND 256 OR cardinality(_levels) <> _count OR cardinality(_records) <> _count
+        OR (array_ndims(_levels), array_ndims(_digests), array_ndims(_records)) IS DISTINCT FROM (1, 1, 1)
+        OR (array_lower(_levels, 1), array_lower(_digests, 1), array_lower(_records, 1))
+            IS DISTINCT FROM (1, 1, 1)
+        OR array_position(_levels, NULL) IS NOT NULL OR array_position(_digests, NULL) IS NOT NULL
+        OR array_position(_records, NULL) IS NOT NULL
+    THEN
+        RAISE EXCEPTION 'records have an impossible form' USING ERRCODE = 'DB008';
+    END IF;
+    FOR i IN 1.._count LOOP
+        -- Level 4 would stand above more bytes than there can be.
+        IF _levels[i] NOT BETWEEN 0 AND 3 OR octet_length(_records[i]) NOT BETWEEN 1 AND 65520 THEN
+            RAISE EXCEPTION 'a record has an impossible form' USING ERRCODE = 'DB008';
+        END IF;
+        IF daybook.data_digest(_levels[i]::int, _records[i]) IS DISTINCT FROM _digests[i] THEN
+            RAISE EXCEPTION 'a digest does not fit its record' USING ERRCODE = 'DB004';
+        END IF;
+    END LOOP;
+    -- In order: two that keep the same records wait for each other in one direction.
+    INSERT INTO daybook.data (store, level, digest, bytes)
+    SELECT _store, u.level, u.digest, u.bytes FROM unnest(_levels, _digests, _records) u(level, digest, bytes)
+    ORDER BY u.level, u.digest
+    ON CONFLICT DO NOTHING;
+END $$;
+
 -- Sets a mark that still has the version given, 0 for none; without a body, removes it. Answers the new
 -- version, or null when the mark has another one. Setting what is already there answers like the first time.
 CREATE FUNCTION daybook.set_mark(_store int, _kind int, _name text, _body bytea, _version bigint)

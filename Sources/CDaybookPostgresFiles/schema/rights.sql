@@ -5,6 +5,7 @@ ALTER TABLE daybook.store ENABLE ROW LEVEL SECURITY;
 ALTER TABLE daybook.writer ENABLE ROW LEVEL SECURITY;
 ALTER TABLE daybook.entry ENABLE ROW LEVEL SECURITY;
 ALTER TABLE daybook.chunk ENABLE ROW LEVEL SECURITY;
+ALTER TABLE daybook.data ENABLE ROW LEVEL SECURITY;
 ALTER TABLE daybook.mark ENABLE ROW LEVEL SECURITY;
 ALTER TABLE daybook.cut_entry ENABLE ROW LEVEL SECURITY;
 ALTER TABLE daybook.cut_chunk ENABLE ROW LEVEL SECURITY;
@@ -20,6 +21,7 @@ CREATE POLICY own ON daybook.store FOR SELECT USING (daybook.has_role(reader) OR
 CREATE POLICY own ON daybook.writer FOR SELECT USING (store IN (SELECT s.store FROM daybook.store s));
 CREATE POLICY own ON daybook.entry FOR SELECT USING (store IN (SELECT s.store FROM daybook.store s));
 CREATE POLICY own ON daybook.chunk FOR SELECT USING (store IN (SELECT s.store FROM daybook.store s));
+CREATE POLICY own ON daybook.data FOR SELECT USING (store IN (SELECT s.store FROM daybook.store s));
 CREATE POLICY own ON daybook.mark FOR SELECT USING (store IN (SELECT s.store FROM daybook.store s));
 
 -- Makes a store. Its roles must be there; several stores may have the same ones.
@@ -37,13 +39,15 @@ BEGIN
     EXECUTE format('GRANT USAGE ON SCHEMA daybook TO %I, %I', _reader, _writer);
     EXECUTE format('GRANT EXECUTE ON FUNCTION daybook.has_role(name) TO %I, %I', _reader, _writer);
     EXECUTE format(
-        'GRANT SELECT ON daybook.store, daybook.writer, daybook.entry, daybook.chunk, daybook.mark TO %I, %I',
+        'GRANT SELECT ON daybook.store, daybook.writer, daybook.entry, daybook.chunk, daybook.data, daybook.mark '
+        'TO %I, %I',
         _reader, _writer);
     EXECUTE format(
         'GRANT EXECUTE ON FUNCTION daybook.register(int, uuid, text), '
         'daybook.append(int, bigint, bytea, int, bigint, bigint, bytea, bytea, int, boolean), '
         'daybook.append(int, bigint, bytea, int, bigint, bigint[], bytea[], bytea[], boolean), '
         'daybook.add_chunk(int, bigint, int, bytea), daybook.enter(int), '
+        'daybook.keep_data(int, int, bigint[], bytea[], bytea[]), '
         'daybook.take_numbers(int, bigint), daybook.set_mark(int, int, text, bytea, bigint) TO %I',
         _writer);
     RETURN _store;

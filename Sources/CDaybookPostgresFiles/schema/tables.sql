@@ -48,6 +48,16 @@ CREATE TABLE daybook.chunk (
     PRIMARY KEY (store, sequence, part)
 ) WITH (fillfactor = 100);
 
+-- The records of large data: chunks, and above them nodes with the digests of the level below. What an entry refers
+-- to is there before the entry is.
+CREATE TABLE daybook.data (
+    store int NOT NULL,
+    level int NOT NULL,
+    digest bytea NOT NULL,
+    bytes bytea NOT NULL,
+    PRIMARY KEY (store, level, digest)
+) WITH (fillfactor = 100);
+
 -- What is kept beside the journal under a name. A mark that was removed stays as one without a body, so that
 -- its version still grows when it comes back.
 CREATE TABLE daybook.mark (
@@ -71,6 +81,7 @@ CREATE TABLE daybook.cut_chunk (LIKE daybook.chunk, cut_at timestamptz NOT NULL)
 -- Payloads are compressed already where that helps, and the server has to read them for their digests.
 ALTER TABLE daybook.entry ALTER payload SET STORAGE EXTERNAL;
 ALTER TABLE daybook.chunk ALTER bytes SET STORAGE EXTERNAL;
+ALTER TABLE daybook.data ALTER bytes SET STORAGE EXTERNAL;
 ALTER TABLE daybook.cut_entry ALTER payload SET STORAGE EXTERNAL;
 ALTER TABLE daybook.cut_chunk ALTER bytes SET STORAGE EXTERNAL;
 
@@ -86,6 +97,8 @@ END $$;
 CREATE TRIGGER never BEFORE UPDATE OR DELETE OR TRUNCATE ON daybook.entry
     FOR EACH STATEMENT EXECUTE FUNCTION daybook.refuse();
 CREATE TRIGGER never BEFORE UPDATE OR DELETE OR TRUNCATE ON daybook.chunk
+    FOR EACH STATEMENT EXECUTE FUNCTION daybook.refuse();
+CREATE TRIGGER never BEFORE UPDATE OR DELETE OR TRUNCATE ON daybook.data
     FOR EACH STATEMENT EXECUTE FUNCTION daybook.refuse();
 CREATE TRIGGER never BEFORE UPDATE OR DELETE OR TRUNCATE ON daybook.cut_entry
     FOR EACH STATEMENT EXECUTE FUNCTION daybook.refuse();

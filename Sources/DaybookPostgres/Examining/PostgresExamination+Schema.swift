@@ -72,11 +72,11 @@ extension PostgresExamination {
     }
 
     private static let tableNames = [
-        "chunk", "cut_chunk", "cut_entry", "entry", "mark", "store", "writer",
+        "chunk", "cut_chunk", "cut_entry", "data", "entry", "mark", "store", "writer",
     ]
     private static let triggers = [
         "belongs on chunk", "never on chunk", "never on cut_chunk", "never on cut_entry",
-        "never on entry",
+        "never on data", "never on entry",
     ]
     private static let tables = PostgresStatement(
         "daybook_look_at_tables",

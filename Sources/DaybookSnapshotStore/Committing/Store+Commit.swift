@@ -46,7 +46,6 @@ extension Store {
             return try commit(request, as: stage)
         }
         let prepared = try wrapping { try ValidatedSave(request, schema: schema) }
-        if sharing != nil, prepared.changes.haveLargeData { throw StoreError.largeDataShared() }
         guard !prepared.changes.isEmpty else {
             if let cursor = request.cursor { try move(cursor) }
             return SaveResult(sequence: nil, digest: nil, changes: [], conflicts: [])

@@ -94,6 +94,27 @@ extension ChunkTable {
         }
     }
 
+    /// The large data among the new values of changes that the file does not have.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchData`` for a digest that stands for another number of bytes.
+    func lacking(
+        _ changes: [Change], in transaction: borrowing some Reading & ~Copyable
+    ) throws -> [LargeData] {
+        guard changes.haveLargeData else { return [] }
+        var lacking: [LargeData] = []
+        var seen: Set<LargeData> = []
+        for change in changes {
+            try change.forEachNewLargeData { data in
+                guard seen.insert(data.detached).inserted else { return }
+                guard try contains(data.top, in: transaction) else { return lacking.append(data) }
+                guard try hasLength(of: data, in: transaction) else {
+                    throw StoreError.noSuchData(data)
+                }
+            }
+        }
+        return lacking
+    }
+
     /// Whether the records under a digest have as many bytes as a reference says: the last chunk
     /// has the remainder.
     private func hasLength(

@@ -19,6 +19,17 @@ struct ChunkTable: Sendable {
 
     let table: Table
 
+    /// Whether there are no records.
+    func isEmpty(in transaction: borrowing some Reading & ~Copyable) throws -> Bool {
+        var isEmpty = true
+        let start: [UInt8] = []
+        try transaction.scan(table, from: start.span.bytes, to: nil, order: .ascending) { _, _ in
+            isEmpty = false
+            return .stop
+        }
+        return isEmpty
+    }
+
     /// Whether there is a record.
     func contains(
         _ key: ChunkKey, in transaction: borrowing some Reading & ~Copyable
@@ -105,21 +116,23 @@ extension ChunkTable {
         _ transaction: borrowing some Reading & ~Copyable
     ) throws -> [ChunkKey] {
         try withRecord(key, in: transaction) { bytes in
-            let count = tree.childCount(ofNode: index, at: key.level)
-            guard bytes.byteCount == count * Digest.byteCount else {
+            try Self.children(of: key, bytes, count: tree.childCount(ofNode: index, at: key.level))
+        }
+    }
+
+    /// The keys that the bytes of a node lead to, so many.
+    static func children(of key: ChunkKey, _ bytes: RawSpan, count: Int) throws -> [ChunkKey] {
+        guard bytes.byteCount == count * Digest.byteCount else { throw ChunkDamage.misfit(key) }
+        var children: [ChunkKey] = []
+        children.reserveCapacity(count)
+        for child in 0..<count {
+            let start = child * Digest.byteCount
+            guard let digest = Digest(bytes.extracting(start..<start + Digest.byteCount)) else {
                 throw ChunkDamage.misfit(key)
             }
-            var children: [ChunkKey] = []
-            children.reserveCapacity(count)
-            for child in 0..<count {
-                let start = child * Digest.byteCount
-                guard let digest = Digest(bytes.extracting(start..<start + Digest.byteCount)) else {
-                    throw ChunkDamage.misfit(key)
-                }
-                children.append(ChunkKey(level: key.level - 1, digest: digest))
-            }
-            return children
+            children.append(ChunkKey(level: key.level - 1, digest: digest))
         }
+        return children
     }
 
     /// Passes on the chunks of a range, each with its digest checked.

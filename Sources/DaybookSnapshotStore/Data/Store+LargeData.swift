@@ -13,7 +13,10 @@ extension Store {
     }
 
     /// Whether there are large data, or were.
-    package func hasLargeData() throws -> Bool { try chunkTable() != nil }
+    package func hasLargeData() throws -> Bool {
+        guard let chunks = try chunkTable() else { return false }
+        return try reading { try !chunks.isEmpty(in: $0) }
+    }
 
     /// The table of chunks, made if it does not exist.
     func chunkTableMade() throws -> ChunkTable {
@@ -24,9 +27,24 @@ extension Store {
         }
     }
 
-    /// The table of chunks for changes on their way into an entry; nil when they need none.
+    /// The table of chunks for changes on their way into an entry; nil when they need none. What they refer to is
+    /// sent to the shared journal first, if there is one: no file is kept from writing meanwhile.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchData``; as ``commit(_:)``.
     func chunkTable(for changes: [Change]) throws -> ChunkTable? {
-        changes.haveLargeData ? try chunkTableMade() : nil
+        guard changes.haveLargeData else { return nil }
+        if let sharing { try send(changes, to: sharing) }
+        return try chunkTableMade()
+    }
+
+    private func send(_ changes: [Change], to sharing: JournalGate) throws {
+        var sent: Set<LargeData> = []
+        for change in changes {
+            try change.forEachNewLargeData { data in
+                guard sent.insert(data.detached).inserted else { return }
+                try sharing.send(toShared: data.attached(to: self))
+            }
+        }
     }
 }
 

@@ -27,7 +27,9 @@ extension JournalGate {
         }
         // All openings of a file in one process pass the same gate.
         if let gate = environment.gate as? JournalGate { return gate }
-        let foreign = ForeignEntries(ModelsInForce(view: model, parts), parts, options)
+        // Before there is a gate: while it lets somebody catch up, no table can be made.
+        let chunks = ChunkTable(table: try environment.table(making: ChunkTable.name))
+        let foreign = ForeignEntries(ModelsInForce(view: model, parts), parts, chunks, options)
         let gate = JournalGate(
             try link.connect(found, metadata.identity), link, foreign, head: head)
         environment.gate = gate

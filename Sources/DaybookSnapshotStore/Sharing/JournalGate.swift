@@ -14,13 +14,13 @@ internal import Synchronization
 /// - The file has an entry only if the shared journal has accepted it, or has handed it out.
 /// - The journal is called by one thread at a time.
 final class JournalGate: CommitGate {
-    private let journal: any SharedJournal
-    private let foreign: ForeignEntries
+    let journal: any SharedJournal
+    let foreign: ForeignEntries
     private let link: SharedLink
-    private let state: Mutex<State>
-    private let calling = Mutex(())
+    let state: Mutex<State>
+    let calling = Mutex(())
 
-    private struct State {
+    struct State {
         /// The last entry of the journal that is known to be in the file.
         var head: SequenceNumber
         /// The last entry of the journal that there was news of.
@@ -91,7 +91,7 @@ final class JournalGate: CommitGate {
     func takeNumbers(_ count: UInt64) throws -> Range<UInt64> {
         try asStoreError {
             try trying { () throws(SharedJournalError) in
-                try reaching { journal throws(SharedJournalError) in
+                try reaching(endsTurn: false) { journal throws(SharedJournalError) in
                     try journal.takeNumbers(count)
                 }
             }
@@ -199,104 +199,6 @@ final class JournalGate: CommitGate {
         return answer
     }
 
-    // MARK: - Catching up
-
-    func catchUp(_ write: Write) throws {
-        let (pulls, inHand, hasLost) = state.withLock { state in
-            defer { (state.pulls, state.page) = ([], nil) }
-            return (state.pulls, state.page, state.queueing > 0 && state.rounds > 0)
-        }
-        try asStoreError {
-            if pulls.contains(where: \.settlesDoubt) { try settleDoubt() }
-            var isComplete = false
-            if let inHand {
-                try fold(inHand, write)
-                isComplete = inHand.isLast
-            }
-            if !isComplete {
-                if hasLost { try enter(write) } else { try pull(write) }
-            }
-            state.withLock { $0.stopped = nil }
-        }
-        for pull in pulls { pull.finish() }
-    }
-
-    func end() {
-        let hasTurn = state.withLock { state in
-            defer { (state.hasTurn, state.rounds, state.page) = (false, 0, nil) }
-            return state.hasTurn
-        }
-        if hasTurn { calling.withLock { _ in journal.leave() } }
-    }
-
-    typealias Write = (_ body: @escaping WriteBody) throws -> Void
-
-    /// Folds everything that is missing, a page at a time. Nobody is kept from appending meanwhile.
-    private func pull(_ write: Write) throws {
-        leaveTurn()
-        var head = try head(write)
-        while true {
-            let page = try reaching { journal throws(SharedJournalError) in
-                try journal.page(after: head, bytes: SharedPage.bytesUsual)
-            }
-            guard let last = page.entries.last else { return }
-            try fold(page, write)
-            guard !page.isLast else { return }
-            head = SharedHead(last.sequence, last.digest)
-        }
-    }
-
-    /// Folds everything that is missing, the last of it in turn: nobody else appends until this node has.
-    private func enter(_ write: Write) throws {
-        while true {
-            try pull(write)
-            let head = try head(write)
-            let page = try reaching { journal throws(SharedJournalError) in
-                try journal.enter(after: head, bytes: SharedPage.bytesUsual)
-            }
-            state.withLock { $0.hasTurn = true }
-            // More than a page is not folded while others wait.
-            guard page.isLast else { continue }
-            return try fold(page, write)
-        }
-    }
-
-    private func leaveTurn() {
-        let hasTurn = state.withLock { state in
-            defer { state.hasTurn = false }
-            return state.hasTurn
-        }
-        if hasTurn { calling.withLock { _ in journal.leave() } }
-    }
-
-    private func head(_ write: Write) throws -> SharedHead {
-        let found = Found<SharedHead>()
-        try write { [foreign] in found.set(try foreign.head(in: $0)) }
-        return found.value ?? .start
-    }
-
-    /// Folds a page, or what of it comes before an entry that does not fit.
-    private func fold(_ page: SharedPage, _ write: Write) throws {
-        do {
-            try fold(page.entries[...], write)
-        } catch let misfit as ForeignEntries.Misfit {
-            try fold(page.entries[..<misfit.index], write)
-            let error = StoreError.quarantined(misfit)
-            state.withLock { $0.stopped = error }
-            throw error
-        }
-    }
-
-    private func fold(_ entries: ArraySlice<SharedEntry>, _ write: Write) throws {
-        guard let last = entries.last else { return }
-        let found = Found<ClosedRange<SequenceNumber>>()
-        try write { [foreign] in found.set(try foreign.fold(entries, in: $0)) }
-        state.withLock { state in
-            if let range = found.value { state.news = range.upperBound }
-            state.head = max(state.head, last.sequence)
-        }
-    }
-
     // MARK: - Doubts
 
     /// Whether it is not known of a save what became of it.
@@ -311,14 +213,14 @@ final class JournalGate: CommitGate {
     func result(for digest: Digest) -> SaveResult? { state.withLock { $0.results[digest] } }
 
     /// Appends the group in doubt again: it is there then, or another entry is in its place.
-    private func settleDoubt() throws(SharedJournalError) {
+    func settleDoubt() throws(SharedJournalError) {
         guard let group = state.withLock(\.doubt) else { return }
         _ = try trying { () throws(SharedJournalError) in try appendOnce(group) }
         state.withLock { $0.doubt = nil }
     }
 
     /// Does something until it is known what became of it, or the time for that is over.
-    private func trying<R>(
+    func trying<R>(
         _ body: () throws(SharedJournalError) -> R
     ) throws(SharedJournalError) -> R {
         let end = endOfTrying
@@ -333,23 +235,24 @@ final class JournalGate: CommitGate {
         }
     }
 
-    /// Calls the journal, and notes whether it was reached.
-    private func reaching<R: Sendable>(
-        _ body: (any SharedJournal) throws(SharedJournalError) -> R
+    /// Calls the journal, and notes whether it was reached. A call that fails ends this node's turn, unless it is none
+    /// of those that belong to one.
+    func reaching<R: Sendable>(
+        endsTurn: Bool = true, _ body: (any SharedJournal) throws(SharedJournalError) -> R
     ) throws(SharedJournalError) -> R {
         do throws(SharedJournalError) {
             let result = try calling.withLock { _ throws(SharedJournalError) in try body(journal) }
             state.withLock { $0.failure = nil }
             return result
         } catch {
-            note(error)
+            note(error, endsTurn: endsTurn)
             throw error
         }
     }
 
-    private func note(_ error: SharedJournalError) {
+    private func note(_ error: SharedJournalError, endsTurn: Bool) {
         state.withLock { state in
-            state.hasTurn = false
+            if endsTurn { state.hasTurn = false }
             switch error.code {
             case .diverged: state.stopped = StoreError(error)
             case .unreachable, .inDoubt, .unprotected, .refused:
@@ -364,21 +267,12 @@ final class JournalGate: CommitGate {
         state.withLock { $0.failure != nil } ? .now : .now + link.saveTimeout
     }
 
-    private func asStoreError<R>(_ body: () throws -> R) throws -> R {
+    func asStoreError<R>(_ body: () throws -> R) throws -> R {
         do {
             return try body()
         } catch let error as SharedJournalError {
             throw StoreError(error)
         }
-    }
-
-    /// What a body that ran in a write has found.
-    private final class Found<R: Sendable>: Sendable {
-        private let stored = Mutex<R?>(nil)
-
-        var value: R? { stored.withLock(\.self) }
-
-        func set(_ value: R?) { stored.withLock { $0 = value } }
     }
 
     /// A node that has its turn is not overtaken; this bounds servers that do not keep to that.

@@ -78,13 +78,6 @@ extension StoreError {
             "Nothing was saved: the file is linked to a shared store, and was opened without its link. "
                 + "Open it with the link, or unlink it.")
     }
-
-    static func largeDataShared() -> StoreError {
-        StoreError(
-            .tooLarge,
-            "A shared store keeps no data of more than 64 KiB in one value. Keep the bytes elsewhere, and "
-                + "their digest here.")
-    }
 }
 
 extension SharedJournalError {

@@ -12,8 +12,9 @@ package import DaybookJournalLog
 ///
 /// Invariants:
 /// - Numbers run from 1 without a gap, and each entry carries the digest of the one before it.
-/// - What ``append(_:)`` has accepted, or ``page(after:bytes:)`` has handed out, is never lost or changed.
-package protocol SharedJournal: AnyObject, Sendable {
+/// - What ``append(_:)`` has accepted, or ``page(after:bytes:)`` has handed out, is never lost or changed. Nor are the
+///   records of large data that it refers to.
+package protocol SharedJournal: SharedRecords, AnyObject, Sendable {
     /// Which store it is: the same on every node.
     var identity: StoreIdentity { get }
 

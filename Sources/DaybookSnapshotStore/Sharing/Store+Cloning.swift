@@ -156,15 +156,14 @@ extension Store {
     ///   - link: How to reach the shared journal; a store of this identity must be there.
     ///   - progress: Told how many entries of how many are there.
     /// - Throws: ``StoreError`` with ``StoreError/Code/diverged`` when the shared journal has another entry than this
-    ///   one, or more; with ``StoreError/Code/tooLarge`` for large data; with ``StoreError/Code/unreachable``,
-    ///   ``StoreError/Code/inDoubt`` or ``StoreError/Code/unprotected``. What was appended stays, and pushing again
+    ///   one, or more; with ``StoreError/Code/unreachable``, ``StoreError/Code/inDoubt`` or
+    ///   ``StoreError/Code/unprotected``. What was appended stays, and pushing again
     ///   goes on.
     /// - Complexity: O(*b*), *b* the bytes of the journal.
     package func push(
         to link: SharedLink, _ progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
     ) throws {
         if let found = try self.link() { throw StoreError.linkedElsewhere(path, found, link.place) }
-        if try hasLargeData() { throw StoreError.largeDataShared() }
         let file = FileLink(to: link.place, node: options.makeUUID())
         do {
             let identity = StoreIdentity(uuid: uuid, createdAt: createdAt)
@@ -206,6 +205,9 @@ extension Store {
             progress(head.sequence.rawValue, last.rawValue)
         }
         try journalEntries(from: start.sequence.next, through: last) { entry in
+            try entry.forEachLargeData { data, _, _ in
+                try journal.send(data.attached(to: self))
+            }
             let isFull =
                 group.count == SharedGroup.entriesMaximum
                 || bytes + entry.payload.count > SharedGroup.bytesMaximum

@@ -1,5 +1,6 @@
 package import DaybookJournalLog
 internal import DaybookLMDB
+internal import DaybookObjectModel
 
 /// What is found when every entry of a file is compared with the shared journal.
 package struct SharedComparison: Sendable, Hashable {
@@ -13,6 +14,8 @@ package struct SharedComparison: Sendable, Hashable {
             case otherInFile
             /// The file has it, and the servers do not.
             case missingOnServers
+            /// Large data that it refers to are not on the servers, or were changed there.
+            case dataOnServers
         }
 
         /// The entry.
@@ -35,7 +38,8 @@ package struct SharedComparison: Sendable, Hashable {
 }
 
 extension Store {
-    /// Compares every entry with the shared journal: its bytes, its time and its digest, which is worked out anew.
+    /// Compares every entry with the shared journal: its bytes, its time and its digest, which is worked out anew. Large
+    /// data are read there, too, and the digests of all their records are worked out.
     ///
     /// What others append meanwhile is compared as far as the journal went when its end was read.
     ///
@@ -43,13 +47,14 @@ extension Store {
     /// - Returns: What differs, and how many entries there are.
     /// - Throws: ``StoreError`` with ``StoreError/Code/unreachable``, also for a store that is not shared; with
     ///   ``StoreError/Code/corrupt`` when an entry of the file cannot be read.
-    /// - Complexity: O(*b*), *b* the bytes of the journal.
+    /// - Complexity: O(*b*), *b* the bytes of the journal and of the large data.
     package func compareWithShared(
         _ progress: (_ done: UInt64) -> Void = { _ in }
     ) throws -> SharedComparison {
         guard let sharing else { throw StoreError.notLinked(path) }
         let own = try head()
         var result = SharedComparison()
+        var seen: Set<LargeData>? = try hasLargeData() ? [] : nil
         // Where the servers' own chain has come to, whatever the file has.
         var place = SharedHead.start
         while true {
@@ -57,7 +62,7 @@ extension Store {
                 try $0.page(after: place, bytes: SharedPage.bytesUsual)
             }
             for found in page.entries {
-                try compare(found, after: place, upTo: own, &result)
+                try compare(found, after: place, upTo: own, &seen, &result)
                 place = SharedHead(found.sequence, found.digest)
             }
             progress(place.sequence.rawValue)
@@ -73,7 +78,7 @@ extension Store {
 
     private func compare(
         _ found: SharedEntry, after place: SharedHead, upTo own: SequenceNumber,
-        _ result: inout SharedComparison
+        _ seen: inout Set<LargeData>?, _ result: inout SharedComparison
     ) throws {
         let entry = JournalEntry(
             sequence: found.sequence, recordedAt: found.recordedAt, previous: place.digest,
@@ -83,7 +88,20 @@ extension Store {
         }
         guard found.sequence <= own else { return }
         let mine = try reading { try parts.journal.entry(at: found.sequence, in: $0) }
-        if mine != entry { result.add(found.sequence, .otherInFile, found.login) }
+        guard let mine, mine == entry else {
+            return result.add(found.sequence, .otherInFile, found.login)
+        }
+        guard let sharing, seen != nil else { return }
+        try mine.forEachLargeData { data, _, _ in
+            guard seen?.insert(data.detached).inserted == true else { return }
+            do {
+                try sharing.check(data)
+            } catch is ChunkDamage {
+                result.add(found.sequence, .dataOnServers, found.login)
+            } catch let error as SharedJournalError {
+                throw StoreError(error)
+            }
+        }
     }
 }
 

@@ -1,4 +1,5 @@
 internal import DaybookJournalLog
+internal import DaybookObjectModel
 internal import DaybookPQ
 internal import DaybookPostgres
 internal import DaybookSnapshotStore
@@ -105,6 +106,16 @@ private final class ClockedJournal: SharedJournal {
     }
 
     func set(_ mark: SharedMark) throws(SharedJournalError) -> Int64? { try journal.set(mark) }
+
+    func lacking(_ keys: [ChunkKey]) throws(SharedJournalError) -> [ChunkKey] {
+        try journal.lacking(keys)
+    }
+
+    func keep(_ records: [SharedRecord]) throws(SharedJournalError) { try journal.keep(records) }
+
+    func records(_ keys: [ChunkKey]) throws(SharedJournalError) -> [SharedRecord] {
+        try journal.records(keys)
+    }
 
     func follow(
         _ body: @escaping @Sendable (SequenceNumber) -> Void

@@ -18,18 +18,21 @@ package struct FaultScript: Sendable {
     package var numbers: [WriteFault]
     /// For ``SharedJournal/set(_:)``.
     package var marks: [WriteFault]
+    /// For ``SharedRecords/keep(_:)``. One that is in doubt is told as unreachable.
+    package var records: [WriteFault]
     /// For news that this node would be told.
     package var news: [NewsFault]
 
     /// A script of these faults.
     package init(
         appends: [WriteFault] = [], pages: [PageFault] = [], numbers: [WriteFault] = [],
-        marks: [WriteFault] = [], news: [NewsFault] = []
+        marks: [WriteFault] = [], records: [WriteFault] = [], news: [NewsFault] = []
     ) {
         self.appends = appends
         self.pages = pages
         self.numbers = numbers
         self.marks = marks
+        self.records = records
         self.news = news
     }
 
@@ -57,7 +60,7 @@ package struct FaultScript: Sendable {
             appends: draw(.goesWell, writes + (overtaking.map { [.overtaken($0)] } ?? [])),
             pages: draw(.goesWell, [.cut(to: 1), .cut(to: 2), .fails(.unreachable)]),
             numbers: draw(.goesWell, writes), marks: draw(.goesWell, writes),
-            news: draw(.goesWell, [.lost, .doubled]))
+            records: draw(.goesWell, writes), news: draw(.goesWell, [.lost, .doubled]))
     }
 }
 

@@ -1,4 +1,5 @@
 package import DaybookJournalLog
+package import DaybookObjectModel
 package import DaybookSnapshotStore
 
 /// One call that a node has made, and what it was answered.
@@ -12,6 +13,9 @@ package struct ScriptedCall: Sendable, Hashable {
         case takeNumbers(UInt64)
         case marks(SharedMark.Kind)
         case set(SharedMark)
+        case lacking([ChunkKey])
+        case keep([ChunkKey])
+        case records([ChunkKey])
         case announce(SequenceNumber)
     }
 
@@ -25,6 +29,8 @@ package struct ScriptedCall: Sendable, Hashable {
         case numbers(Range<UInt64>)
         /// To a list: how many marks came.
         case marks(Int)
+        /// To questions about records of large data: how many came, or are lacking.
+        case records(Int)
         /// To a mark that was set, or not.
         case version(Int64?)
         /// To what has no answer.

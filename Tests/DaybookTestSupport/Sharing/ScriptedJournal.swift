@@ -1,4 +1,5 @@
 package import DaybookJournalLog
+package import DaybookObjectModel
 package import DaybookSnapshotStore
 internal import Synchronization
 
@@ -210,6 +211,31 @@ package final class ScriptedJournal: SharedJournal {
             try write(\.marks, endsTurn: false) { [server, writer] _ throws(SharedJournalError) in
                 try server.set(mark, for: writer)
             }
+        }
+    }
+
+    package func lacking(_ keys: [ChunkKey]) throws(SharedJournalError) -> [ChunkKey] {
+        try call(.lacking(keys), { .records($0.count) }) { () throws(SharedJournalError) in
+            try server.lacking(keys, for: writer)
+        }
+    }
+
+    package func keep(_ records: [SharedRecord]) throws(SharedJournalError) {
+        try call(.keep(records.map(\.key)), { .done }) { () throws(SharedJournalError) in
+            do throws(SharedJournalError) {
+                try write(\.records, endsTurn: false) {
+                    [server, writer] _ throws(SharedJournalError) in
+                    try server.keep(records, for: writer)
+                }
+            } catch {
+                throw error.code == .inDoubt ? .scripted(.unreachable) : error
+            }
+        }
+    }
+
+    package func records(_ keys: [ChunkKey]) throws(SharedJournalError) -> [SharedRecord] {
+        try call(.records(keys), { .records($0.count) }) { () throws(SharedJournalError) in
+            try server.records(keys, for: writer)
         }
     }
 

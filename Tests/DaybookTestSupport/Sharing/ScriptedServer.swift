@@ -3,6 +3,7 @@
 // `SharedJournalRule` checks that both kinds of journal keep the same rules.
 
 package import DaybookJournalLog
+package import DaybookObjectModel
 package import DaybookSnapshotStore
 internal import Dispatch
 internal import Foundation
@@ -38,6 +39,7 @@ package final class ScriptedServer: Sendable {
     private struct State {
         var entries = ScriptedEntries()
         var marks = ScriptedMarks()
+        var records: [ChunkKey: [UInt8]] = [:]
         var turns = ScriptedTurns()
         var numbers: UInt64
         var withdrawn: Set<String> = []
@@ -106,6 +108,13 @@ package final class ScriptedServer: Sendable {
     /// - Parameter sequence: The first entry that goes.
     package func cut(from sequence: SequenceNumber) {
         state.withLock { $0.entries.cut(from: sequence) }
+    }
+
+    /// The records of large data, as they are; a test may change them, which the real servers allow to nobody but
+    /// superusers.
+    package var records: [ChunkKey: [UInt8]] {
+        get { state.withLock { $0.records } }
+        set { state.withLock { $0.records = newValue } }
     }
 
     /// Lets a login do nothing any more.
@@ -216,6 +225,40 @@ package final class ScriptedServer: Sendable {
 
     func set(_ mark: SharedMark, for writer: ScriptedWriter) throws(SharedJournalError) -> Int64? {
         try serve(writer, nil) { state throws(SharedJournalError) in try state.marks.set(mark) }
+    }
+
+    func lacking(
+        _ keys: [ChunkKey], for writer: ScriptedWriter
+    ) throws(SharedJournalError) -> [ChunkKey] {
+        try serve(writer, nil) { state in keys.filter { state.records[$0] == nil } }
+    }
+
+    /// Keeps records, as the servers' `keep_data` does.
+    func keep(
+        _ records: [SharedRecord], for writer: ScriptedWriter
+    ) throws(SharedJournalError) {
+        try serve(writer, nil) { state throws(SharedJournalError) in
+            guard 1...256 ~= records.count else {
+                throw .refused("records have an impossible form", "DB008")
+            }
+            for record in records {
+                guard 0...3 ~= record.key.level, 1...ChunkTree.chunkBytes ~= record.bytes.count
+                else { throw .refused("a record has an impossible form", "DB008") }
+                guard ChunkKey(level: record.key.level, of: record.bytes.span.bytes) == record.key
+                else { throw .refused("a digest does not fit its record", "DB004") }
+            }
+            for record in records where state.records[record.key] == nil {
+                state.records[record.key] = record.bytes
+            }
+        }
+    }
+
+    func records(
+        _ keys: [ChunkKey], for writer: ScriptedWriter
+    ) throws(SharedJournalError) -> [SharedRecord] {
+        try serve(writer, nil) { state in
+            keys.compactMap { key in state.records[key].map { SharedRecord(key, $0) } }
+        }
     }
 
     /// Answers a call. A call that fails in a turn ends it.

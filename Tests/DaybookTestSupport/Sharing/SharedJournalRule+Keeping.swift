@@ -1,3 +1,4 @@
+import DaybookObjectModel
 import DaybookSnapshotStore
 import Testing
 
@@ -102,5 +103,66 @@ extension SharedJournalRule {
                 #expect(error?.code == .refused)
             }
         },
+        SharedJournalRule("records of large data are there for everybody once they were kept") {
+            place in
+            let journal = try place.journal()
+            let records = (1...5).map { SharedRecord(level: $0 % 2, [UInt8($0), 7]) }
+            let keys = records.map(\.key)
+            #expect(Set(try journal.lacking(keys)) == Set(keys))
+            #expect(try journal.records(keys) == [])
+
+            try journal.keep(Array(records[..<3]))
+            let other = try place.journal()
+            #expect(Set(try other.lacking(keys)) == Set(keys[3...]))
+            #expect(Set(try other.records(keys)) == Set(records[..<3]))
+            try other.keep(records + records)
+            #expect(try journal.lacking(keys) == [])
+            #expect(Set(try journal.records(Array(keys[2...]))) == Set(records[2...]))
+            // The same digest on another level is another record.
+            let elsewhere = ChunkKey(level: 2, digest: keys[0].digest)
+            #expect(try journal.lacking([elsewhere, keys[0]]) == [elsewhere])
+        },
+        SharedJournalRule("records are kept during a turn, and stay when it is left") { place in
+            let journal = try place.journal()
+            let record = SharedRecord(level: 0, [1])
+            _ = try journal.enter(after: .start, bytes: 1)
+            try journal.keep([record])
+            #expect(try journal.records([record.key]) == [record])
+            journal.leave()
+            #expect(try place.journal().records([record.key]) == [record])
+        },
+        SharedJournalRule(
+            "a record has its digest and no more bytes than fit, or none of a list is kept"
+        ) {
+            place in
+            let journal = try place.journal()
+            let good = SharedRecord(level: 0, [UInt8](repeating: 1, count: 65_520))
+            let bad: [(SharedRecord, String)] = [
+                (SharedRecord(good.key, [1]), "DB004"),
+                (SharedRecord(ChunkKey(level: 1, digest: good.key.digest), good.bytes), "DB004"),
+                (SharedRecord(level: 0, good.bytes + [1]), "DB008"),
+                (SharedRecord(level: 0, []), "DB008"), (SharedRecord(level: 4, [1]), "DB008"),
+                (SharedRecord(level: -1, [1]), "DB008"),
+            ]
+            for (record, name) in bad {
+                let error = #expect(throws: SharedJournalError.self) {
+                    try journal.keep([good, record])
+                }
+                #expect(error?.code == .refused)
+                #expect(error?.message.contains(name) == true)
+            }
+            let error = #expect(throws: SharedJournalError.self) { try journal.keep([]) }
+            #expect(error?.message.contains("DB008") == true)
+            #expect(try journal.lacking([good.key]) == [good.key])
+            try journal.keep([good])
+            #expect(try journal.records([good.key]) == [good])
+        },
     ]
+}
+
+extension SharedRecord {
+    /// The record of a level that has these bytes.
+    fileprivate init(level: Int, _ bytes: [UInt8]) {
+        self.init(ChunkKey(level: level, of: bytes.span.bytes), bytes)
+    }
 }

@@ -108,7 +108,7 @@ private enum AlbumPlan: SchemaMigrationPlan {
         for store in coordinator.persistentStores { try coordinator.remove(store) }
     }
 
-    @Test(.ownStores("Shared stores keep no large data."))
+    @Test
     func `a plan derives attributes anew and keeps large data, and is undone with both`()
         throws
     {

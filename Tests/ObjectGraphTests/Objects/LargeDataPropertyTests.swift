@@ -17,8 +17,7 @@ private final class Photo: ManagedObject {
     @Attribute var tags: [String] = []
 }
 
-@Suite(.ownStores("Shared stores keep no large data."))
-struct LargeDataPropertyTests {
+@Suite struct LargeDataPropertyTests {
     private static func noise(_ count: Int, seed: UInt64 = 1) -> Data {
         var generator = SeededGenerator(seed: seed)
         var data = Data(capacity: count + 8)
@@ -293,6 +292,6 @@ struct LargeDataPropertyTests {
             let photo = try photo("Tagged", in: context)
             #expect(photo.tags == tags)
         }
-        #expect(try store.store.store.chunkTable() == nil)
+        #expect(try store.store.store.hasLargeData() == false)
     }
 }

@@ -6,8 +6,7 @@ import Testing
 
 @testable import DaybookSnapshotStore
 
-@Suite(.ownStores("Shared stores keep no large data."))
-struct DamagedDataTests {
+@Suite struct DamagedDataTests {
     enum Damage: CaseIterable {
         case flipped, shortened, missing
 

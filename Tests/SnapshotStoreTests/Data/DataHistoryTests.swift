@@ -8,8 +8,7 @@ import Testing
 
 /// Random histories of data around the size from which on they are kept in chunks, against a
 /// dictionary of plain bytes.
-@Suite(.ownStores("Shared stores keep no large data."))
-struct DataHistoryTests {
+@Suite struct DataHistoryTests {
     private static let sizes = [
         0, 1, 1_000, 65_519, 65_520, 65_521, 65_535, 65_536, 65_537, 65_538, 131_039, 131_040,
         131_041, 200_000,

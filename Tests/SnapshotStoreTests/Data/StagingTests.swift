@@ -7,8 +7,7 @@ import Testing
 
 @testable import DaybookSnapshotStore
 
-@Suite(.ownStores("Shared stores keep no large data."))
-struct StagingTests {
+@Suite struct StagingTests {
     private static func stage(
         _ data: Data, in store: Store, pieces: [Int] = [1_000_000]
     ) throws -> LargeData {
@@ -85,7 +84,8 @@ struct StagingTests {
         #expect(try album.verify().isSound)
     }
 
-    @Test func `a compacted copy has no chunk that no entry refers to`() throws {
+    @Test(.ownStores("A copy of a shared store has a mark beside it."))
+    func `a compacted copy has no chunk that no entry refers to`() throws {
         let album = try Album()
         let kept = Data.noise(300_000)
         let photo = try album.add(.data(kept))

@@ -170,23 +170,4 @@ import Testing
         #expect(try ben.tables() == tables)
         #expect(try ben.store.verify().findings.isEmpty)
     }
-
-    @Test func `data too large for an entry is refused before anything is saved`() throws {
-        var model = ManagedObjectModel.sample
-        model.entities[3].attributes.append(AttributeDescription(name: "picture", type: .data))
-        let server = ScriptedServer()
-        let node = try SharedNode.first("eve", of: server, model: model)
-        let skill = try node.store.newObject("Skill")
-        let picture = Value.large(LargeData(Data(repeating: 7, count: 70_000)))
-
-        let refused = code {
-            try node.store.commit(
-                SaveRequest(changes: [
-                    try node.store.insert(skill, ["title": .string("A"), "picture": picture])
-                ]))
-        }
-
-        #expect(refused == .tooLarge)
-        #expect(server.head.sequence == SequenceNumber(1))
-    }
 }

@@ -17,7 +17,8 @@ struct DoctorCommand: Command {
                 confirms what the leader writes. Compares tables, functions, triggers and rights
                 with what 'daybook schema' installs. Then reads every entry, works out its digest
                 anew, and compares it with the copy: an entry that somebody with all rights has
-                changed on the servers is found and named. Nothing is changed.
+                changed on the servers is found and named. So are large data that an entry refers
+                to. Nothing is changed.
                 """,
             arguments: [store],
             examples: [
@@ -103,6 +104,9 @@ struct DoctorCommand: Command {
         case .missingOnServers:
             "Entry \(difference.sequence) and what follows is in the copy only: the servers were put back. "
                 + "'daybook pull --rewind' keeps it in a file and takes it off."
+        case .dataOnServers:
+            "Large data of entry \(difference.sequence)\(who) are missing or changed on the servers: no new copy "
+                + "can be made. Have the owner put them back from a copy."
         }
     }
 

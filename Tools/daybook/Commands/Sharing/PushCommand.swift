@@ -17,8 +17,6 @@ struct PushCommand: Command {
                 --of STORE'), and have none of its entries or the first ones. Programs may save
                 meanwhile; afterwards the file is this machine's copy, and they must open it as
                 such. Interrupted, the command goes on where it ended when it is run again.
-
-                A store with large data, of more than 64 KiB in one value, cannot be shared.
                 """,
             arguments: [store, place],
             examples: [

@@ -1,0 +1,127 @@
+internal import DaybookJournalLog
+internal import DaybookLMDB
+internal import DaybookObjectModel
+internal import Synchronization
+
+// What others have appended comes into the file, between the transactions of this node's own saves.
+
+extension JournalGate {
+    func catchUp(_ write: Write) throws {
+        let (pulls, inHand, hasLost) = state.withLock { state in
+            defer { (state.pulls, state.page) = ([], nil) }
+            return (state.pulls, state.page, state.queueing > 0 && state.rounds > 0)
+        }
+        try asStoreError {
+            if pulls.contains(where: \.settlesDoubt) { try settleDoubt() }
+            var isComplete = false
+            if let inHand {
+                try fold(inHand, write)
+                isComplete = inHand.isLast
+            }
+            if !isComplete {
+                if hasLost { try enter(write) } else { try pull(write) }
+            }
+            state.withLock { $0.stopped = nil }
+        }
+        for pull in pulls { pull.finish() }
+    }
+
+    func end() {
+        let hasTurn = state.withLock { state in
+            defer { (state.hasTurn, state.rounds, state.page) = (false, 0, nil) }
+            return state.hasTurn
+        }
+        if hasTurn { calling.withLock { _ in journal.leave() } }
+    }
+
+    typealias Write = (_ body: @escaping WriteBody) throws -> Void
+
+    /// Folds everything that is missing, a page at a time. Nobody is kept from appending meanwhile.
+    private func pull(_ write: Write) throws {
+        leaveTurn()
+        var head = try head(write)
+        while true {
+            let page = try reaching { journal throws(SharedJournalError) in
+                try journal.page(after: head, bytes: SharedPage.bytesUsual)
+            }
+            guard let last = page.entries.last else { return }
+            try fold(page, write)
+            guard !page.isLast else { return }
+            head = SharedHead(last.sequence, last.digest)
+        }
+    }
+
+    /// Folds everything that is missing, the last of it in turn: nobody else appends until this node has.
+    private func enter(_ write: Write) throws {
+        while true {
+            try pull(write)
+            let head = try head(write)
+            let page = try reaching { journal throws(SharedJournalError) in
+                try journal.enter(after: head, bytes: SharedPage.bytesUsual)
+            }
+            state.withLock { $0.hasTurn = true }
+            // More than a page is not folded while others wait.
+            guard page.isLast else { continue }
+            return try fold(page, write)
+        }
+    }
+
+    private func leaveTurn() {
+        let hasTurn = state.withLock { state in
+            defer { state.hasTurn = false }
+            return state.hasTurn
+        }
+        if hasTurn { calling.withLock { _ in journal.leave() } }
+    }
+
+    private func head(_ write: Write) throws -> SharedHead {
+        let found = Found<SharedHead>()
+        try write { [foreign] in found.set(try foreign.head(in: $0)) }
+        return found.value ?? .start
+    }
+
+    /// Folds a page, or what of it comes before an entry that does not fit.
+    private func fold(_ page: SharedPage, _ write: Write) throws {
+        do {
+            try fold(page.entries[...], write)
+        } catch let misfit as ForeignEntries.Misfit {
+            try fold(page.entries[..<misfit.index], write)
+            let error = StoreError.quarantined(misfit)
+            state.withLock { $0.stopped = error }
+            throw error
+        }
+    }
+
+    private func fold(_ entries: ArraySlice<SharedEntry>, _ write: Write) throws {
+        var rest = entries
+        while !rest.isEmpty {
+            let found = Found<ForeignEntries.Folded>()
+            try write { [foreign, rest] in found.set(try foreign.fold(rest, in: $0)) }
+            guard let folded = found.value else { return }
+            state.withLock { state in
+                if let range = folded.missing { state.news = range.upperBound }
+                state.head = max(state.head, folded.head)
+            }
+            rest = rest[folded.end...]
+            if let entry = rest.first {
+                try bring(folded.lacking, of: entry, at: folded.end, write)
+            }
+        }
+    }
+
+    /// Brings the large data that an entry refers to.
+    private func bring(
+        _ lacking: [LargeData], of entry: SharedEntry, at index: Int, _ write: Write
+    ) throws {
+        do {
+            let fetch = DataFetch(from: self, into: foreign.chunks)
+            for data in lacking { try fetch.bring(data, write) }
+        } catch let damage as ChunkDamage {
+            throw ForeignEntries.Misfit(
+                index: index, entry: entry,
+                cause: StoreError.corrupt(
+                    "Of the large data that it refers to, a \(damage.noun) on the servers "
+                        + "\(damage.reason)"))
+        }
+    }
+}
