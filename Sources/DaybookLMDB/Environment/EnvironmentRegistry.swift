@@ -25,6 +25,8 @@ enum EnvironmentRegistry {
     }
 
     private static let entries = Mutex<[FileIdentity: Entry]>([:])
+    /// The files that stay closed because their pages are being read. Looked at only under the lock above.
+    private static let closed = Mutex<[FileIdentity: Int]>([:])
 
     /// The environment of the file at `path`, opened if it is not yet.
     static func open(
@@ -60,6 +62,13 @@ enum EnvironmentRegistry {
                 entries[identity] = nil
             }
             try refuseLockFileInUse(file, entries)
+            if let identity = try fileIdentity(file.name),
+                closed.withLock({ $0[identity] != nil })
+            {
+                throw LMDBError(
+                    .alreadyOpen,
+                    "'\(file.name)' is being recovered in this process; wait for that.")
+            }
             let core = try EnvironmentCore.open(file, options)
             entries[core.pair.data] = Entry(core: core, holders: 1)
             return core
@@ -117,6 +126,25 @@ enum EnvironmentRegistry {
             try refuseFileInUse(path, entries, refusal)
             return try body()
         }
+    }
+
+    /// Runs `body` while the file cannot be opened, unless it is open already. Other files can.
+    static func keepingClosed<R>(_ path: String, _ body: () throws -> R) throws -> R {
+        let identity = try entries.withLock { entries throws(LMDBError) -> FileIdentity in
+            try refuseFileInUse(path, entries, "is open in this process; close it first.")
+            guard let identity = try fileIdentity(path) else { throw .noSuchFile(path) }
+            closed.withLock { $0[identity, default: 0] += 1 }
+            return identity
+        }
+        defer {
+            entries.withLock { _ in
+                closed.withLock { closed in
+                    closed[identity, default: 1] -= 1
+                    if closed[identity] == 0 { closed[identity] = nil }
+                }
+            }
+        }
+        return try body()
     }
 
     /// Runs `body`, which may also open and close the lock file, while nothing can be opened, unless

@@ -10,6 +10,8 @@ struct ForeignEntries: Sendable {
     private let options: StoreOptions
     /// Where the large data of the entries are.
     let chunks: ChunkTable
+    /// Large data that nobody has any more: entries that refer to them are folded all the same.
+    var forgone: Set<LargeData> = []
 
     /// Folds by whichever model is in force.
     init(
@@ -110,7 +112,8 @@ struct ForeignEntries: Sendable {
             throw StoreError.digestMismatch(found.sequence, found.sequence)
         }
         let decoded = try Entry(entry)
-        let lacking = try chunks.lacking(decoded.changes, in: transaction)
+        var lacking = try chunks.lacking(decoded.changes, in: transaction)
+        lacking.removeAll { forgone.contains($0.detached) }
         guard lacking.isEmpty else { return lacking }
         let result = try models.load(decoded, options, nil, in: transaction)
         guard result.sequence == entry.sequence, result.digest == entry.digest else {

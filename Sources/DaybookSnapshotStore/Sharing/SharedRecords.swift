@@ -7,7 +7,7 @@ package import DaybookObjectModel
 /// refers to them only by the digest at the top, so they are kept before the entry is appended.
 ///
 /// Invariant: where the record at the top of a tree is, all of the tree is. So it is kept last.
-package protocol SharedRecords {
+package protocol SharedRecords: RecordSource {
     /// Which of some records are not there, or perhaps only on a server that others do not confirm.
     ///
     /// - Parameter keys: Their keys, at most ``SharedRecord/countMaximum``.
@@ -23,14 +23,17 @@ package protocol SharedRecords {
     ///   keeping them again settles it. With ``SharedJournalError/Code/unprotected`` or
     ///   ``SharedJournalError/Code/refused`` when nothing was kept.
     func keep(_ records: [SharedRecord]) throws(SharedJournalError)
+}
 
+/// Where records of large data are found by their digests.
+package protocol RecordSource {
     /// The records that are there.
     ///
     /// They are handed out as they were found; the caller checks them.
     ///
     /// - Parameter keys: Their keys, at most ``SharedRecord/countMaximum``.
     /// - Returns: The records, in any order.
-    /// - Throws: As ``lacking(_:)``.
+    /// - Throws: As ``SharedRecords/lacking(_:)``.
     func records(_ keys: [ChunkKey]) throws(SharedJournalError) -> [SharedRecord]
 }
 
@@ -76,7 +79,9 @@ extension SharedRecords {
         let missing = records.filter { keys.remove($0.key) != nil }
         if !missing.isEmpty { try keep(missing) }
     }
+}
 
+extension RecordSource {
     /// Reads all records of large data, and checks each.
     ///
     /// - Parameter data: The data.
@@ -138,12 +143,12 @@ extension ChunkTree {
     }
 }
 
-/// Brings large data from a shared journal into the file beside it.
+/// Brings large data from elsewhere into a file.
 struct DataFetch {
-    private let records: any SharedRecords
+    private let records: any RecordSource
     private let chunks: ChunkTable
 
-    init(from records: any SharedRecords, into chunks: ChunkTable) {
+    init(from records: any RecordSource, into chunks: ChunkTable) {
         self.records = records
         self.chunks = chunks
     }

@@ -79,13 +79,21 @@ struct StoreMetadata: Sendable {
     func write(_ meta: Table, in transaction: borrowing WriteTransaction) throws {
         var format = KeyWriter(capacity: 4)
         format.append(StoreLayout.format)
-        var created = KeyWriter(capacity: 8)
-        created.append(createdAt)
         try Self.put(Name.format, format.bytes, meta, in: transaction)
-        try Self.put(Name.uuid, Array(uuid.uuidString.utf8), meta, in: transaction)
-        try Self.put(Name.createdAt, created.bytes, meta, in: transaction)
+        try Self.setIdentity(
+            StoreIdentity(uuid: uuid, createdAt: createdAt), meta, in: transaction)
         try Self.setReserved(1, meta, in: transaction)
         if let link { try Self.setLink(link, meta, in: transaction) }
+    }
+
+    /// Says which store it is.
+    static func setIdentity(
+        _ identity: StoreIdentity, _ meta: Table, in transaction: borrowing WriteTransaction
+    ) throws {
+        var created = KeyWriter(capacity: 8)
+        created.append(identity.createdAt)
+        try put(Name.uuid, Array(identity.uuid.uuidString.utf8), meta, in: transaction)
+        try put(Name.createdAt, created.bytes, meta, in: transaction)
     }
 
     // MARK: - Object numbers

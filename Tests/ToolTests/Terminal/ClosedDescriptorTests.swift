@@ -38,6 +38,7 @@ import Testing
         Line(words: "load new", reads: true, prints: false, writes: "new"),
         Line(words: "backup library.daybook new", writes: "new"),
         Line(words: "compact library.daybook --into new", writes: "new"),
+        Line(words: "recover library.daybook --into new", writes: "new"),
         Line(words: "checkpoint library.daybook -k key"),
         Line(words: "tag library.daybook v1 2"), Line(words: "stats library.daybook"),
         Line(words: "model library.daybook"),

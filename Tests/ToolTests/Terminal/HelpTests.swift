@@ -7,7 +7,8 @@ import Testing
         "document", "tag", "model", "stats",
         "undo", "redo", "restore", "replay", "verify", "keygen", "checkpoint", "prove", "check",
         "tiles", "export", "import", "schema", "tail", "cursors", "projections", "backup",
-        "compact", "shell", "help", "manual", "completion",
+        "compact", "recover", "clone", "push", "pull", "status", "doctor", "unlink", "data", "laws",
+        "search", "migrate", "shell", "help", "manual", "completion",
     ]
 
     @Test func `the overview names every command in its group`() throws {

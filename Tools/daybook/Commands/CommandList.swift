@@ -37,6 +37,7 @@ enum CommandList {
         VerifyCommand(),
         BackupCommand(),
         CompactCommand(),
+        RecoverCommand(),
         KeygenCommand(),
         CheckpointCommand(),
         ProveCommand(),

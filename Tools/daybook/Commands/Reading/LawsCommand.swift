@@ -27,8 +27,8 @@ struct LawsCommand: Command {
                 .init("daybook laws staff.daybook", "The laws"),
                 .init("daybook laws staff.daybook --check", "What in the past has broken them"),
                 .init(
-                    "daybook laws staff.daybook --rule 'Employee: salary NEVER DECREASED BY MORE THAN 500'",
-                    "Salaries that fell far, and who saved it"),
+                    "daybook laws shop.daybook --rule 'Item: price NEVER DECREASED BY MORE THAN 5'",
+                    "Prices that fell far, and who saved it"),
             ],
             endings: [
                 .init(.success, "The laws were listed, or the past keeps all of them."),

@@ -1,0 +1,135 @@
+// The room of salvaging: what is left of a file whose trees cannot be followed any more. It trusts no page number, no
+// count and no tree, and looks at every page of the file for records.
+
+internal import Foundation
+
+/// A file of LMDB that is read without its trees: every page is looked at, also those that no tree leads to any more.
+///
+/// Nothing says that what it finds belongs together, or is the newest: pages that were freed still have what they had.
+/// Only records that prove themselves, by a digest, can be used. The file is not changed, and no lock is taken.
+package final class SalvagedFile {
+    private let source: PageSource
+    private let descriptor: Int32
+    private let pageSize: Int
+
+    /// Where a value is in the file.
+    package struct Place: Sendable, Hashable {
+        /// Its first byte.
+        package let offset: Int
+        /// How many bytes it has.
+        package let count: Int
+    }
+
+    /// Runs `body` with the file at a path.
+    ///
+    /// - Throws: ``LMDBError`` when the file cannot be read, or with ``LMDBError/Code/alreadyOpen`` when it is open in
+    ///   this process; what `body` throws.
+    package static func reading<R>(
+        _ path: String, _ body: (SalvagedFile) throws -> R
+    ) throws -> R {
+        try EnvironmentRegistry.occupyStandardDescriptors()
+        return try EnvironmentRegistry.keepingClosed(path) {
+            // Without O_NONBLOCK, opening a pipe would wait for a writer.
+            let descriptor = Foundation.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+            guard descriptor >= 0 else { throw LMDBError.status(errno, "opening '\(path)'") }
+            let file = SalvagedFile(descriptor)
+            let result = try body(file)
+            // What could not be read may have been there.
+            guard file.source.failure == 0 else {
+                throw LMDBError.status(file.source.failure, "reading '\(path)'")
+            }
+            return result
+        }
+    }
+
+    private init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+        source = PageSource(descriptor: descriptor)
+        let said = MetaPage(source.metaBytes, at: 0).map { Int($0.pageSize) } ?? 0
+        // A file of this program has pages of the usual size; one whose first page is damaged does not say so.
+        pageSize = FileFormat.isPageSize(said) ? said : Self.pageSizeUsual
+    }
+
+    deinit { close(descriptor) }
+
+    private static let pageSizeUsual = 4_096
+
+    /// Passes on every record of every leaf page, in the order of the pages. One whose bounds are impossible is passed
+    /// over, and so is the rest of a page whose header is.
+    ///
+    /// - Parameter body: Takes a key, and where its value is.
+    /// - Throws: What `body` throws.
+    /// - Complexity: O(*p*) page reads, *p* the number of the file's pages.
+    package func forEachRecord(_ body: (_ key: RawSpan, _ value: Place) throws -> Void) rethrows {
+        var number = 0
+        while true {
+            let bytes = source.bytes(at: number * pageSize, count: pageSize, level: 0)
+            guard !bytes.isEmpty else { return }
+            if let page = leaf(bytes, number) {
+                for index in 0..<page.nodeCount {
+                    guard let node = node(index, of: page),
+                        let place = place(of: node, of: page, bytes)
+                    else { continue }
+                    try body(RawSpan(_unsafeBytes: node.key), place)
+                }
+            }
+            number += 1
+        }
+    }
+
+    private func leaf(_ bytes: UnsafeRawBufferPointer, _ number: Int) -> PageView? {
+        do {
+            return try PageView(bytes, number: UInt64(number), .leaf)
+        } catch {
+            return nil
+        }
+    }
+
+    private func node(_ index: Int, of page: PageView) -> PageView.Node? {
+        do {
+            return try page.node(index)
+        } catch {
+            return nil
+        }
+    }
+
+    /// Where the value of a node is; nil when it cannot be anywhere, and for the record of a tree.
+    private func place(
+        of node: PageView.Node, of page: PageView, _ bytes: UnsafeRawBufferPointer
+    ) -> Place? {
+        guard node.flags & ~FileFormat.nodeOverflow == 0 else { return nil }
+        do throws(PageFault) {
+            guard node.flags & FileFormat.nodeOverflow != 0 else {
+                let value = try page.valueInPage(node, count: node.valueSize)
+                guard let start = bytes.baseAddress, let first = value.baseAddress else {
+                    return nil
+                }
+                return Place(
+                    offset: Int(page.number) * pageSize + (first - start), count: value.count)
+            }
+            return overflowPlace(try page.overflowPage(node), count: node.valueSize)
+        } catch {
+            return nil
+        }
+    }
+
+    /// A value on pages of its own, the first of which says so.
+    private func overflowPlace(_ number: UInt64, count: Int) -> Place? {
+        guard number < UInt64(Int.max / pageSize) else { return nil }
+        let begin = Int(number) * pageSize
+        let header = source.bytes(at: begin, count: FileFormat.pageHeaderSize, level: 1)
+        guard let start = header.baseAddress, header.count == FileFormat.pageHeaderSize,
+            start.number(at: 0, as: UInt64.self) == number,
+            start.number(at: FileFormat.pageFlagsOffset, as: UInt16.self) == FileFormat.overflowPage
+        else { return nil }
+        return Place(offset: begin + FileFormat.pageHeaderSize, count: count)
+    }
+
+    /// The bytes of a value; nil when the file ends within it.
+    package func bytes(at place: Place) -> [UInt8]? {
+        // A count may be anything: no memory is taken for more than there is.
+        guard source.has(place.offset + place.count) else { return nil }
+        let bytes = source.bytes(at: place.offset, count: place.count, level: 2)
+        return bytes.count == place.count ? Array(bytes) : nil
+    }
+}

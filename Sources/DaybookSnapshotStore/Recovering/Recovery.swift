@@ -1,0 +1,43 @@
+// The room of recovering: a new store of what is left of a damaged one. Entries that prove themselves by their digests
+// are taken over unchanged as far as none is missing, and carried out again from there on.
+
+package import DaybookJournalLog
+package import DaybookObjectModel
+
+/// What became of a damaged store in a new one.
+package struct Recovery: Sendable {
+    /// Something that is not in the new store, or not as it was.
+    package struct Loss: Sendable, Hashable {
+        /// The entry of the damaged store.
+        package let sequence: SequenceNumber
+        /// What it is about, as a sentence.
+        package let text: String
+    }
+
+    /// The last entry that is as it was, like all before it.
+    package internal(set) var unchanged = SequenceNumber.zero
+    /// The last entry that was found; the damaged store may have had more.
+    package internal(set) var last = SequenceNumber.zero
+    /// The last entry that the damaged store says it has; nil when that cannot be read.
+    package internal(set) var said: SequenceNumber?
+    /// The entries that were not found, or do not prove themselves.
+    package internal(set) var missing: [ClosedRange<SequenceNumber>] = []
+    /// How many entries were carried out again, because one before them is missing. They have other numbers and digests.
+    package internal(set) var repeated = 0
+    /// What of those entries could not be carried out.
+    package internal(set) var losses: [Loss] = []
+    /// Large data of which the file does not have all bytes.
+    package internal(set) var lostData: [LargeData] = []
+    /// Whether tags, cursors, kept values and the identifier of the store could be read. The new store has another
+    /// identifier otherwise, and none of the rest.
+    package internal(set) var hasMarks = true
+    /// The last entry of the new store.
+    package internal(set) var head = SequenceNumber.zero
+    /// Its digest.
+    package internal(set) var digest = Digest.zero
+
+    /// Whether the new store has all that the damaged one had, byte for byte.
+    package var isComplete: Bool {
+        missing.isEmpty && losses.isEmpty && lostData.isEmpty && hasMarks
+    }
+}

@@ -1,0 +1,80 @@
+internal import DaybookJournalLog
+internal import DaybookLMDB
+internal import DaybookNewFiles
+internal import DaybookObjectModel
+
+extension Store {
+    /// Makes a new store of what is left of a damaged one.
+    ///
+    /// The damaged file is not changed. Its pages are looked through one by one, whatever the trees in it say, so
+    /// entries are found that nothing leads to any more. Each has to have the digest that stands beside it or in the next
+    /// one. As far as none is missing, entries are taken over unchanged; those after a gap are carried out again, on what
+    /// is there, with their authors, notes and times, and say in their information, under `recovered`, which entry they
+    /// were. Everything else of a store follows from its entries and is made anew.
+    ///
+    /// - Parameters:
+    ///   - path: The damaged file. No program should be writing to it.
+    ///   - newPath: Where there is no file yet.
+    ///   - options: How to make the new store.
+    /// - Returns: What could be had, and what could not.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/exists``; with ``StoreError/Code/missing``,
+    ///   ``StoreError/Code/permission`` or ``StoreError/Code/inputOutput`` when the file cannot be read at all; with
+    ///   ``StoreError/Code/notAStore`` when there are no entries in it; with ``StoreError/Code/corrupt`` when the first
+    ///   entry is lost, which sets the model. Nothing is left of the new store then.
+    /// - Complexity: O(*p* + *c* log *n*) page reads and writes, *p* the pages of the file, *c* the changes of its journal
+    ///   and *n* of its objects.
+    package static func recover(
+        from path: String, into newPath: String, options: StoreOptions = StoreOptions()
+    ) throws -> Recovery {
+        let draft = try draft(for: newPath)
+        defer { draft.discard() }
+        let marks = SalvagedMarks(of: path)
+        let recovery = try wrapping(path) {
+            try SalvagedFile.reading(path) { file in
+                var data = SalvagedData(in: file)
+                let journal = try JournalSalvage(of: file) { data.add($0, $1) }
+                var rebuilding = StoreRebuilding(at: draft.path, data, marks, options)
+                defer { rebuilding.end() }
+                try journal.forEachEntry { try rebuilding.take($0) }
+                return try rebuilding.finish()
+            }
+        }
+        try place(draft, at: newPath)
+        return recovery
+    }
+}
+
+/// What a store keeps beside its journal. It proves itself by nothing, so it is only had where the file can be opened.
+struct SalvagedMarks {
+    let identity: StoreIdentity
+    let head: SequenceNumber?
+    let tags: [StoreTag]
+    let cursors: [StoreCursor]
+    let values: [String: Value]
+
+    /// Reads them from a file; nil when that cannot be opened, or one of them cannot be read.
+    init?(of path: String) {
+        var options = StoreOptions()
+        options.isReadOnly = true
+        do {
+            let store = try Store.open(at: path, options: options)
+            defer { store.closeQuietly() }
+            identity = StoreIdentity(uuid: store.uuid, createdAt: store.createdAt)
+            tags = try store.tags()
+            cursors = try store.cursors()
+            values = try store.userValues()
+            head = Self.head(of: store)
+        } catch {
+            return nil
+        }
+    }
+
+    /// The last entry; nil when the end of the journal is damaged.
+    private static func head(of store: Store) -> SequenceNumber? {
+        do {
+            return try store.head()
+        } catch {
+            return nil
+        }
+    }
+}
