@@ -17,6 +17,7 @@ import Testing
         Making(words: ["load", "new"]),
         Making(words: ["backup", "items.daybook", "new"]),
         Making(words: ["compact", "items.daybook", "--into", "new"]),
+        Making(words: ["recover", "items.daybook", "--into", "new"]),
         Making(words: ["replay", "items.daybook", "--into", "new"]),
         Making(words: ["keygen", "example.org/items", "--into", "new"]),
         Making(
