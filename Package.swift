@@ -274,6 +274,18 @@ if let chosen = Context.environment["DAYBOOK_TESTS"]?.split(separator: ",") {
     }
 }
 
+// What 'Tools/fuzz' builds; libFuzzer brings the function that a program begins with.
+if Context.environment["DAYBOOK_FUZZING"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "daybook-fuzz",
+            dependencies: [
+                "DaybookAudit", "DaybookSnapshotStore", "DaybookObjectModel", "DaybookJournalLog",
+                "DaybookModelFiles", "DaybookPQ", "DaybookDigest", "DaybookStopping",
+            ],
+            path: "Tools/daybook-fuzz"))
+}
+
 for target in package.targets where target.type != .system && target.type != .plugin {
     target.swiftSettings = [
         // Existentials cost; the word `any` makes them visible.

@@ -74,6 +74,11 @@ import Testing
             "'A' inherits from itself."
         ),
         (
+            "<model><entity name=\"A\" parentEntity=\"A\"><attribute name=\"b\" attributeType=\"Integer 16\" "
+                + "derived=\"YES\" derivationExpression=\"others.@count\"/></entity></model>",
+            "'A' inherits from itself."
+        ),
+        (
             "<model><entity name=\"A\"><relationship name=\"b\" destinationEntity=\"C\"/></entity></model>",
             "'A.b' leads to 'C', which is not in the model."
         ),

@@ -207,7 +207,12 @@ extension RawSpan {
             if let last = members.last, last.object >= object {
                 throw DecodingFailure(at: start, expected: "a member after the one before it")
             }
+            let place = offset
             let order = Double(bitPattern: try readBigEndian(UInt64.self, at: &offset))
+            // Between others there is always a number; a member without one would come in any order.
+            guard order.isFinite else {
+                throw DecodingFailure(at: place, expected: "the position of a member")
+            }
             members.append(Member(object: object, order: order))
         }
         return members

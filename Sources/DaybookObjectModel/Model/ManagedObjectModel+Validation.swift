@@ -93,9 +93,13 @@ extension EntityDescription {
 
 extension EntityDescription {
     /// The entity itself and its superentities, nearest first.
+    ///
+    /// It is also asked of models that are not validated yet: one that goes round in circles has no end.
     func lineage(_ entitiesByName: [String: EntityDescription]) -> [EntityDescription] {
         var line = [self]
-        while let name = line.last?.superentityName, let next = entitiesByName[name] {
+        while line.count <= Self.levelsMaximum, let name = line.last?.superentityName,
+            let next = entitiesByName[name]
+        {
             line.append(next)
         }
         return line

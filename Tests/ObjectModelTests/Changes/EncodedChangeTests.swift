@@ -34,6 +34,25 @@ struct EncodedChangeTests {
         return field.isEmpty ? .null : try bytes.span.bytes.readValue(at: &offset)
     }
 
+    @Test(arguments: [Double.nan, .infinity, -.infinity])
+    func `a member whose position is no number is refused`(order: Double) {
+        var writer = ByteWriter()
+        let member = MembershipEdit(
+            property: PropertyNumber(rawValue: 9),
+            added: [Member(object: Self.object, order: order)])
+        writer.append(Change(object: Self.object, kind: .update(edits: [], members: [member])))
+
+        #expect(throws: DecodingFailure.self) {
+            var offset = 0
+            _ = try writer.bytes.span.bytes.readChange(at: &offset)
+        }
+        #expect(throws: DecodingFailure.self) {
+            var offset = 0
+            var encoded = EncodedChange()
+            try encoded.read(writer.bytes.span.bytes, at: &offset)
+        }
+    }
+
     @Test func `every field of a change is found where it was written`() throws {
         var writer = ByteWriter()
         for change in Self.changes { writer.append(change) }
