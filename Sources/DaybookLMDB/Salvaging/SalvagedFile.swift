@@ -11,6 +11,8 @@ package final class SalvagedFile {
     private let source: PageSource
     private let descriptor: Int32
     private let pageSize: Int
+    /// How many bytes the file had at first.
+    private let length: Int
 
     /// Where a value is in the file.
     package struct Place: Sendable, Hashable {
@@ -45,6 +47,7 @@ package final class SalvagedFile {
     private init(_ descriptor: Int32) {
         self.descriptor = descriptor
         source = PageSource(descriptor: descriptor)
+        length = Int(lseek(descriptor, 0, SEEK_END))
         let said = MetaPage(source.metaBytes, at: 0).map { Int($0.pageSize) } ?? 0
         // A file of this program has pages of the usual size; one whose first page is damaged does not say so.
         pageSize = FileFormat.isPageSize(said) ? said : Self.pageSizeUsual
@@ -128,7 +131,7 @@ package final class SalvagedFile {
     /// The bytes of a value; nil when the file ends within it.
     package func bytes(at place: Place) -> [UInt8]? {
         // A count may be anything: no memory is taken for more than there is.
-        guard source.has(place.offset + place.count) else { return nil }
+        guard place.count <= length, place.offset <= length - place.count else { return nil }
         let bytes = source.bytes(at: place.offset, count: place.count, level: 2)
         return bytes.count == place.count ? Array(bytes) : nil
     }

@@ -38,6 +38,6 @@ package struct Recovery: Sendable {
 
     /// Whether the new store has all that the damaged one had, byte for byte.
     package var isComplete: Bool {
-        missing.isEmpty && losses.isEmpty && lostData.isEmpty && hasMarks
+        missing.isEmpty && repeated == 0 && losses.isEmpty && lostData.isEmpty && hasMarks
     }
 }

@@ -182,12 +182,7 @@ struct StoreRebuilding {
     private mutating func keepMarks(in store: Store) throws {
         if let marks {
             let tags = try marks.tags.compactMap { tag in try kept(tag, in: store) }
-            let cursors = try marks.cursors.map { cursor in
-                let sequence = place(of: cursor)
-                let digest = try digest(at: sequence, in: store)
-                return StoreCursor(
-                    name: cursor.name, at: JournalPlace(sequence, digest))
-            }
+            let cursors = try marks.cursors.map { try kept($0, in: store) }
             // What others may have that is not here any more must not be taken for this store's.
             let identity = isWhole && recovery.missing.isEmpty ? marks.identity : nil
             try store.writing {
@@ -208,10 +203,10 @@ struct StoreRebuilding {
             note: "What comes up to here is as it was in the damaged store.")
     }
 
-    /// The tag, if its entry is in the new store.
+    /// The tag, if its entry is in the new store. One that says that its entry was another one goes on saying so.
     private mutating func kept(_ tag: StoreTag, in store: Store) throws -> StoreTag? {
-        let sequence = tag.sequence <= recovery.unchanged ? tag.sequence : numbers[tag.sequence]
-        guard let sequence else {
+        guard tag.sequence > recovery.unchanged else { return tag }
+        guard let sequence = numbers[tag.sequence] else {
             recovery.lose(tag.sequence, "The tag '\(tag.name)' stood here.")
             return nil
         }
@@ -220,15 +215,17 @@ struct StoreRebuilding {
             author: tag.author, note: tag.note, time: tag.time)
     }
 
-    private func digest(at sequence: SequenceNumber, in store: Store) throws -> Digest {
-        try store.reading { try store.parts.journal.digest(at: sequence, in: $0) }
+    /// The cursor, at the last entry of the new store that its reader had read.
+    private func kept(_ cursor: StoreCursor, in store: Store) throws -> StoreCursor {
+        guard cursor.sequence > recovery.unchanged else { return cursor }
+        let read = numbers.filter { $0.key <= cursor.sequence }.map(\.value)
+        let sequence = read.max() ?? recovery.unchanged
+        return StoreCursor(
+            name: cursor.name, at: JournalPlace(sequence, try digest(at: sequence, in: store)))
     }
 
-    /// The last entry of the new store that its reader had read.
-    private func place(of cursor: StoreCursor) -> SequenceNumber {
-        guard cursor.sequence > recovery.unchanged else { return cursor.sequence }
-        let read = numbers.filter { $0.key <= cursor.sequence }.map(\.value)
-        return read.max() ?? recovery.unchanged
+    private func digest(at sequence: SequenceNumber, in store: Store) throws -> Digest {
+        try store.reading { try store.parts.journal.digest(at: sequence, in: $0) }
     }
 }
 
@@ -248,7 +245,8 @@ extension Entry {
         // Numbers of other entries mean other ones by now.
         if header.kind == .undo { header.kind = .save }
         header.undoes = nil
-        header.info["recovered"] = "entry \(sequence), digest \(digest.hexadecimal)"
+        let before = header.info["recovered"].map { ", before that \($0)" } ?? ""
+        header.info["recovered"] = "entry \(sequence), digest \(digest.hexadecimal)\(before)"
         var request = SaveRequest(
             header: header, changes: changes, policy: .mergeByPropertyObjectTrump,
             recordedAt: recordedAt)

@@ -305,6 +305,52 @@ struct RecoveringTests {
         #expect(try digest(new) == digest(sound))
     }
 
+    @Test
+    func `an entry that does not follow the one before is not taken for a part of the journal`()
+        throws
+    {
+        let (france, _) = try makeSkills()
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: sound))
+        let insert = try reading(sound) { store in
+            store.insert(
+                ObjectID(entity: france.entity, number: 999_999), ["title": .string("Forged")])
+        }
+        let payload = EntryPayload.bytes(EntryHeader(author: "eve"), [insert])
+        let forged = JournalEntry(
+            sequence: SequenceNumber(11), recordedAt: 2_000_000_000_000_000, previous: .zero,
+            payload: payload)
+        try (bytes + Self.leaf(UInt64(bytes.count / 4_096), forged)).write(
+            to: URL(fileURLWithPath: damaged))
+
+        let recovery = try Store.recover(from: damaged, into: new)
+
+        #expect(!recovery.isComplete)
+        #expect(recovery.unchanged == SequenceNumber(10) && recovery.repeated == 1)
+        let store = try Store.open(at: new)
+        #expect(try store.entry(SequenceNumber(11)).header.info["recovered"] != nil)
+        #expect(try store.tags().map(\.sequence.rawValue) == [10])
+        try store.close()
+    }
+
+    @Test func `a tag that tells of a journal that was rewritten goes on telling`() throws {
+        _ = try makeSkills()
+        let store = try Store.open(at: sound)
+        try store.setTag("audited", at: SequenceNumber(4))
+        let tag = try #require(try store.tags().first)
+        let other = StoreTag(
+            name: tag.name, sequence: tag.sequence, digest: Digest.of([1]), author: nil, note: nil,
+            time: tag.time)
+        try store.writing { [meta = store.parts.tables.meta] in
+            try StoreMetadata.setTags([other], meta, in: $0)
+        }
+        try store.close()
+
+        _ = try Store.recover(from: sound, into: new)
+
+        #expect(try reading(new) { try $0.tags().map(\.digest) } == [Digest.of([1])])
+        #expect(try !Store.verify(path: new).isSound)
+    }
+
     // MARK: - Files that are none
 
     @Test func `a file without entries, none, and a name that is taken are refused`() throws {
