@@ -13,6 +13,7 @@ internal import Synchronization
 /// Invariants:
 /// - Nothing is read from a server, or appended there, before a write to it was confirmed by others on the
 ///   same connection.
+/// - What is handed out is held by others: whoever appended it has announced that, or a later write is confirmed.
 /// - A statement that may change something is never cancelled: it is left behind by closing its socket.
 package final class PostgresJournal: SharedJournal {
     package let identity: StoreIdentity
@@ -65,7 +66,7 @@ package final class PostgresJournal: SharedJournal {
 
     package func page(after head: SharedHead, bytes: Int) throws(SharedJournalError) -> SharedPage {
         try withSession { session throws(SharedJournalError) in
-            try session.page(after: head, bytes: bytes)
+            try session.page(after: head, bytes: bytes, announced: listener.heard)
         }
     }
 
@@ -73,7 +74,7 @@ package final class PostgresJournal: SharedJournal {
     {
         try withSession { session throws(SharedJournalError) in
             try session.takeTurn()
-            return try session.page(after: head, bytes: bytes)
+            return try session.page(after: head, bytes: bytes, announced: listener.heard)
         }
     }
 
@@ -111,8 +112,8 @@ package final class PostgresJournal: SharedJournal {
         listener.follow(body)
     }
 
-    package func announce(_ sequence: SequenceNumber) {
-        listener.announce(sequence)
+    package func announce(_ head: SharedHead) {
+        listener.announce(head)
     }
 
     private func withSession<R: Sendable>(

@@ -23,7 +23,9 @@ final class PostgresListener: Sendable {
         var followers: [Int: @Sendable (SequenceNumber) -> Void] = [:]
         var followersSoFar = 0
         /// The last entry that is still to be announced.
-        var announced: UInt64?
+        var announced: SharedHead?
+        /// The last entry that somebody has announced.
+        var heard: SharedHead?
         var isRunning = false
         var isStopped = false
         /// The thread, while it runs.
@@ -58,12 +60,18 @@ final class PostgresListener: Sendable {
 
     /// Has the end of the journal announced, soon.
     ///
-    /// - Parameter sequence: The number of the last entry.
-    func announce(_ sequence: SequenceNumber) {
-        state.withLock { $0.announced = max($0.announced ?? 0, sequence.rawValue) }
+    /// - Parameter head: The last entry, which was accepted.
+    func announce(_ head: SharedHead) {
+        state.withLock { state in
+            guard state.announced.map({ $0.sequence < head.sequence }) ?? true else { return }
+            state.announced = head
+        }
         run()
         wake?.call()
     }
+
+    /// The last entry of which its appender has told that it was accepted; nil before the first.
+    var heard: SharedHead? { state.withLock(\.heard) }
 
     /// Ends the thread, when it has announced what there is to announce.
     ///
@@ -129,19 +137,24 @@ final class PostgresListener: Sendable {
             script: "SET synchronous_commit = off; LISTEN \(channel)", until: limit)
         hasBegun()
         var nextLook = ContinuousClock.now
-        var own: UInt64 = 0
+        var own = SequenceNumber.zero
         while !isDone {
             if nextLook <= .now, !isStopped {
                 try server.confirm(terms)
                 try look(on: server)
                 nextLook = .now + terms.limits.looking
             }
-            own = max(own, try sendAnnounced(channel, on: server) ?? 0)
+            own = max(own, try sendAnnounced(channel, on: server) ?? .zero)
             guard !isStopped else { return }
             let payloads = try server.connection.waitForNotifications(orFor: wake, until: nextLook)
             // Anybody may notify: what is told is what the journal says. This node's own news come back, too.
-            let isNews = payloads.contains { UInt64($0).map { $0 > own } ?? true }
-            if isNews { try look(on: server) }
+            let announced = payloads.map { SharedHead(announced: $0) }
+            if let last = announced.compactMap(\.self).max(by: { $0.sequence < $1.sequence }) {
+                state.withLock { $0.heard = last }
+            }
+            if announced.contains(where: { $0.map { $0.sequence > own } ?? true }) {
+                try look(on: server)
+            }
         }
     }
 
@@ -154,15 +167,15 @@ final class PostgresListener: Sendable {
     /// - Returns: What was announced; nil when there was nothing to.
     private func sendAnnounced(
         _ channel: String, on server: ConfirmedServer
-    ) throws(PostgresError) -> UInt64? {
+    ) throws(PostgresError) -> SequenceNumber? {
         let announced = state.withLock { state in
             defer { state.announced = nil }
             return state.announced
         }
         guard let announced else { return nil }
         _ = try server.connection.run(
-            Self.notify, [.text(channel), .text(String(announced))], until: limit)
-        return announced
+            Self.notify, [.text(channel), .text(announced.announcement)], until: limit)
+        return announced.sequence
     }
 
     private func tell(_ sequence: SequenceNumber) {
@@ -174,6 +187,20 @@ final class PostgresListener: Sendable {
     private static let lastEntry = PostgresStatement(
         "daybook_last", "SELECT max(sequence) FROM daybook.entry WHERE store = $1")
     private static let notify = PostgresStatement("daybook_notify", "SELECT pg_notify($1, $2)")
+}
+
+// An announcement is the number of an entry and its digest, with a space between. Who has the digest has seen the entry.
+extension SharedHead {
+    fileprivate var announcement: String { "\(sequence) \(digest.hexadecimal)" }
+
+    /// What an announcement says; nil when it is none.
+    fileprivate init?(announced text: String) {
+        let parts = text.split(separator: " ", omittingEmptySubsequences: false)
+        guard parts.count == 2, let number = UInt64(parts[0]),
+            let digest = Digest(hexadecimal: String(parts[1]))
+        else { return nil }
+        self.init(SequenceNumber(number), digest)
+    }
 }
 
 /// Ends something when it is released.

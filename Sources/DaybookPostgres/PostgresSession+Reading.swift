@@ -8,15 +8,18 @@ extension PostgresSession {
     /// - Parameters:
     ///   - head: The place.
     ///   - bytes: How many bytes of payloads are enough.
+    ///   - announced: The last entry of which its appender has announced that it was accepted; nil for none.
     /// - Returns: The entries.
     /// - Throws: As ``SharedJournal/page(after:bytes:)``. This node does not have the turn any more then.
-    func page(after head: SharedHead, bytes: Int) throws(SharedJournalError) -> SharedPage {
+    func page(
+        after head: SharedHead, bytes: Int, announced: SharedHead?
+    ) throws(SharedJournalError) -> SharedPage {
         let server = try server()
         let found: SharedPage?
         do {
             found = try readPage(after: head, bytes: bytes, from: server)
             // A server that was replaced may also have less.
-            if found?.entries.isEmpty != true { try prove(server) }
+            if found?.isHeld(by: announced) != true { try prove(server) }
         } catch {
             leaveTurn()
             throw SharedJournalError(error)
@@ -140,4 +143,13 @@ extension PostgresSession {
 
     /// How many rows are looked at for a page, so that a page of a long journal does not cost its length.
     private static let rowsMaximum = 32_768
+}
+
+extension SharedPage {
+    /// Whether there is nothing in it but what others hold for certain: all up to an entry that was accepted. With
+    /// every machine that hears of a save making a write of its own, the leader would have as many more of them.
+    fileprivate func isHeld(by announced: SharedHead?) -> Bool {
+        guard let last = entries.last else { return true }
+        return SharedHead(last.sequence, last.digest) == announced
+    }
 }

@@ -32,6 +32,7 @@ import Testing
         let (heard, tellHeard) = AsyncStream.makeStream(of: UInt64.self)
         let (looked, tellLooked) = AsyncStream.makeStream(of: UInt64.self)
         let first = group(after: .start, [1])
+        let second = group(after: first.after, [2])
 
         _ = try await onThread { try patient.append(first) }
         let following = [
@@ -42,13 +43,67 @@ import Testing
         #expect(await heard.first { $0 == 1 } == 1)
         let writer = try await onThread {
             let writer = try store.journal()
-            #expect(try writer.append(group(after: first.after, [2])) == .accepted)
+            #expect(try writer.append(second) == .accepted)
             return writer
         }
         #expect(await looked.first { $0 == 2 } == 2)
-        writer.announce(SequenceNumber(2))
+        writer.announce(second.after)
         #expect(await heard.first { $0 == 2 } == 2)
         withExtendedLifetime(following) {}
+    }
+
+    @Test func `what was announced is taken in without a write, and what is behind it with one`()
+        async throws
+    {
+        let store = try await onThread { try SharedStore() }
+        var limits = PostgresTerms.Limits.patient
+        limits.looking = .seconds(3600)
+        let reader = PostgresJournal(
+            try store.terms(limits: limits, node: Self.node), store.identity)
+        let (heard, tellHeard) = AsyncStream.makeStream(of: UInt64.self)
+        let first = group(after: .start, [1])
+        let second = group(after: first.after, [2])
+        let third = group(after: second.after, [3])
+        let writer = try store.journal()
+
+        #expect(try await onThread { try writer.append(first) } == .accepted)
+        let following = reader.follow { tellHeard.yield($0.rawValue) }
+        // From the first look on the channel is listened to.
+        #expect(await heard.first { $0 == 1 } == 1)
+        #expect(try await onThread { try writer.append(second) } == .accepted)
+        writer.announce(second.after)
+        #expect(await heard.first { $0 == 2 } == 2)
+        try await onThread {
+            // The connection is made with a write.
+            _ = try reader.marks(.tag)
+            let before = try Self.lastWrite(of: Self.node, in: store)
+            #expect(try reader.page(after: first.after, bytes: 1).entries.count == 1)
+            #expect(try Self.lastWrite(of: Self.node, in: store) == before)
+
+            #expect(try writer.append(third) == .accepted)
+            #expect(try reader.page(after: first.after, bytes: 9).entries.count == 2)
+            #expect(try Self.lastWrite(of: Self.node, in: store) > before)
+        }
+        // Another digest is another entry.
+        writer.announce(SharedHead(SequenceNumber(3), first.after.digest))
+        #expect(await heard.first { $0 == 3 } == 3)
+        try await onThread {
+            let before = try Self.lastWrite(of: Self.node, in: store)
+            #expect(try reader.page(after: first.after, bytes: 9).entries.count == 2)
+            #expect(try Self.lastWrite(of: Self.node, in: store) > before)
+        }
+        withExtendedLifetime(following) {}
+    }
+
+    private static let node = UUID()
+
+    /// When a node has last proved that its writes are confirmed, in microseconds.
+    private static func lastWrite(of node: UUID, in store: SharedStore) throws -> Int64 {
+        try store.number(
+            """
+            SELECT (extract(epoch FROM max(connected)) * 1000000)::bigint FROM daybook.writer
+            WHERE node = '\(node)' AND store = \(store.number)
+            """)
     }
 
     /// Otherwise the thread would go on while the process ends.
@@ -61,12 +116,14 @@ import Testing
             try listening.run(script: "LISTEN daybook_\(store.number)", until: limit)
             for number in 1...8 as ClosedRange<UInt64> {
                 let listener = PostgresListener(try store.terms())
-                listener.announce(SequenceNumber(number))
+                listener.announce(SharedHead(SequenceNumber(number), .zero))
                 listener.stop()
                 // What was notified before comes with the answer.
                 try listening.run(script: "SELECT", until: limit)
                 #expect(
-                    try listening.waitForNotifications(orFor: nil, until: .now) == ["\(number)"])
+                    try listening.waitForNotifications(orFor: nil, until: .now) == [
+                        "\(number) \(Digest.zero.hexadecimal)"
+                    ])
             }
         }
     }

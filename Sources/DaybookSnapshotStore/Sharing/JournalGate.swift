@@ -191,11 +191,11 @@ final class JournalGate: CommitGate {
         let answer = try reaching { journal throws(SharedJournalError) in try journal.append(group)
         }
         guard answer == .accepted else { return answer }
-        let last = group.sequences.upperBound
+        let end = group.end
         state.withLock { state in
-            (state.hasTurn, state.head) = (false, last)
+            (state.hasTurn, state.head) = (false, end.sequence)
         }
-        journal.announce(last)
+        journal.announce(end)
         return answer
     }
 
@@ -282,8 +282,13 @@ final class JournalGate: CommitGate {
 }
 
 extension SharedGroup {
+    /// Where the journal ends when it was appended.
+    fileprivate var end: SharedHead {
+        entries.last.map { SharedHead($0.sequence, $0.digest) } ?? head
+    }
+
     /// The numbers of its entries.
     fileprivate var sequences: ClosedRange<SequenceNumber> {
-        head.sequence.next...(entries.last?.sequence ?? head.sequence.next)
+        head.sequence.next...max(end.sequence, head.sequence.next)
     }
 }

@@ -97,10 +97,10 @@ package protocol SharedJournal: SharedRecords, AnyObject, Sendable {
     /// - Returns: What ends the calls when it is released.
     func follow(_ body: @escaping @Sendable (SequenceNumber) -> Void) -> any AnyObject & Sendable
 
-    /// Tells those who follow that the journal ends with this entry. It may fail in silence.
+    /// Tells those who follow that the journal ends with this entry, which was accepted. It may fail in silence.
     ///
-    /// - Parameter sequence: The number of the last entry.
-    func announce(_ sequence: SequenceNumber)
+    /// - Parameter head: The last entry.
+    func announce(_ head: SharedHead)
 }
 
 /// Where a journal ends: what the next entry is chained to.

@@ -123,5 +123,5 @@ private final class ClockedJournal: SharedJournal {
         journal.follow(body)
     }
 
-    func announce(_ sequence: SequenceNumber) { journal.announce(sequence) }
+    func announce(_ head: SharedHead) { journal.announce(head) }
 }

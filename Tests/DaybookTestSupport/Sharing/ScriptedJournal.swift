@@ -253,8 +253,8 @@ package final class ScriptedJournal: SharedJournal {
         }
     }
 
-    package func announce(_ sequence: SequenceNumber) {
-        state.withLock { $0.calls.append(ScriptedCall(.announce(sequence), .done)) }
+    package func announce(_ head: SharedHead) {
+        state.withLock { $0.calls.append(ScriptedCall(.announce(head.sequence), .done)) }
         server.announce()
     }
 

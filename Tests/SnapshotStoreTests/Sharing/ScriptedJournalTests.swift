@@ -296,9 +296,9 @@ import Testing
         #expect(heard.numbers == [])
 
         var expected: [[UInt64]] = []
-        for number in UInt64(1)...4 {
+        for _ in 1...4 {
             try server.add([1])
-            ben.announce(SequenceNumber(number))
+            ben.announce(server.head)
             server.awaitNews()
             expected.append(heard.numbers)
         }
@@ -326,7 +326,7 @@ import Testing
         #expect(following != nil && heard.numbers == [2])
         following = nil
         try server.add([3])
-        node("ben").announce(SequenceNumber(3))
+        node("ben").announce(server.head)
         ada.look()
         server.awaitNews()
 
