@@ -49,6 +49,7 @@ struct InjectedFailureTests {
         let directory = try TemporaryDirectory()
         let before = try Self.prepare(directory)
         let loading = try Self.loading.get()
+        let overview = Set(try ChildProcess.run(BuiltTool.daybook, ["help"]).lines)
         var refused = 0
 
         for (call, error) in Self.refusals {
@@ -65,7 +66,9 @@ struct InjectedFailureTests {
                 // The program that bisect runs says no at every entry: 1 is the answer to that.
                 let isAnswer = code == 0 || code == 1 && words.first == "bisect"
                 #expect(isAnswer || ran.talk.contains("error: "), "\(place): \(ran)")
-                #expect(!(ran.talk + ran.lines.joined()).contains("damage"), "\(place): \(ran)")
+                // Who cannot read its own words shows all commands, also those for damaged stores.
+                let said = ran.lines.filter { !overview.contains($0) }
+                #expect(!(ran.talk + said.joined()).contains("damage"), "\(place): \(ran)")
                 let left = try Self.files(in: directory).subtracting(before)
                 #expect(left.isSubset(of: ["new"]), "\(place): \(left)")
                 for name in left {

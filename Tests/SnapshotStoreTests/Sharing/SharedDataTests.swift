@@ -154,24 +154,22 @@ import Testing
     // MARK: - Files that are shared later
 
     @Test func `a store with large data is pushed and cloned`() throws {
-        let folder = try TemporaryDirectory()
-        let path = folder.path("album.daybook")
-        let album = try Store.create(at: path, model: Album.model, options: .counting())
+        let server = ScriptedServer()
+        let eva = try SharedNode.first("eva", of: server, model: Album.model)
+        try eva.close()
+        let own = try TestStore.open(at: eva.path, options: eva.options(linked: false))
+        try own.unlink()
         let image = Data.noise(Self.longCount)
-        let photo = try SharedDataTests.add(.large(LargeData(image)), to: album)
-        let server = ScriptedServer(StoreIdentity(uuid: album.uuid, createdAt: album.createdAt))
-        let link = SharedLink(
-            to: "pushed", identify: { server.identity }, connect: { _, _ in server.journal() })
+        let photo = try Self.add(.large(LargeData(image)), to: own)
+        #expect(server.records.isEmpty)
 
-        try album.push(to: link)
-        try album.close()
-        let clone = try Store.clone(
-            from: link, into: folder.path("clone.daybook"), options: .counting())
+        try own.push(to: eva.link())
+        try own.close()
+        let fay = try SharedNode.clone("fay", of: server)
 
-        #expect(try SharedDataTests.image(photo, in: clone) == image)
-        #expect(try clone.verify().isSound)
+        #expect(try fay.image(photo) == image)
+        #expect(try fay.store.verify().isSound)
         #expect(Set(server.records.keys) == Set(image.chunkKeys))
-        try clone.close()
     }
 
     // MARK: - Servers that lack something
