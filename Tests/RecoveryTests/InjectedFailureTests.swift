@@ -8,6 +8,7 @@ struct InjectedFailureTests {
     private static let commands = [
         ["init", "new", "--model", "model.json"], ["load", "new"],
         ["backup", "items.daybook", "new"], ["replay", "items.daybook", "--into", "new"],
+        ["recover", "items.daybook", "--into", "new"],
         ["replay", "items.daybook"], ["verify", "items.daybook"],
         ["export", "items.daybook", "--format", "html", "--into", "new"],
         ["export", "items.daybook", "--format", "sqlite", "--into", "new"],

@@ -12,7 +12,7 @@ extension Store {
         }
     }
 
-    /// Whether there are large data, or were.
+    /// Whether there are large data.
     package func hasLargeData() throws -> Bool {
         guard let chunks = try chunkTable() else { return false }
         return try reading { try !chunks.isEmpty(in: $0) }

@@ -18,8 +18,8 @@ extension Store {
     ///   - options: How to make the new store.
     /// - Returns: What could be had, and what could not.
     /// - Throws: ``StoreError`` with ``StoreError/Code/exists``; with ``StoreError/Code/missing``,
-    ///   ``StoreError/Code/permission`` or ``StoreError/Code/inputOutput`` when the file cannot be read at all; with
-    ///   ``StoreError/Code/notAStore`` when there are no entries in it; with ``StoreError/Code/corrupt`` when the first
+    ///   ``StoreError/Code/permission``, ``StoreError/Code/busy`` or ``StoreError/Code/inputOutput`` when the file, or a
+    ///   part of it, cannot be read; with ``StoreError/Code/notAStore`` when there are no entries in it; with ``StoreError/Code/corrupt`` when the first
     ///   entry is lost, which sets the model. Nothing is left of the new store then.
     /// - Complexity: O(*p* + *c* log *n*) page reads and writes, *p* the pages of the file, *c* the changes of its journal
     ///   and *n* of its objects.
@@ -28,7 +28,7 @@ extension Store {
     ) throws -> Recovery {
         let draft = try draft(for: newPath)
         defer { draft.discard() }
-        let marks = SalvagedMarks(of: path)
+        let marks = try SalvagedMarks(of: path)
         let recovery = try wrapping(path) {
             try SalvagedFile.reading(path) { file in
                 var data = SalvagedData(in: file)
@@ -52,8 +52,11 @@ struct SalvagedMarks {
     let cursors: [StoreCursor]
     let values: [String: Value]
 
-    /// Reads them from a file; nil when that cannot be opened, or one of them cannot be read.
-    init?(of path: String) {
+    /// Reads them from a file; nil when it is too damaged to be opened, or one of them is.
+    ///
+    /// - Throws: ``StoreError`` when something else keeps the file from being read: what is there must not be given up
+    ///   because another program was in the way, or a call has failed.
+    init?(of path: String) throws {
         var options = StoreOptions()
         options.isReadOnly = true
         do {
@@ -63,18 +66,25 @@ struct SalvagedMarks {
             tags = try store.tags()
             cursors = try store.cursors()
             values = try store.userValues()
-            head = Self.head(of: store)
-        } catch {
+            head = try Self.head(of: store)
+        } catch let error as StoreError where error.code.isOfDamage {
             return nil
         }
     }
 
     /// The last entry; nil when the end of the journal is damaged.
-    private static func head(of store: Store) -> SequenceNumber? {
+    private static func head(of store: Store) throws -> SequenceNumber? {
         do {
             return try store.head()
-        } catch {
+        } catch let error as StoreError where error.code.isOfDamage {
             return nil
         }
+    }
+}
+
+extension StoreError.Code {
+    /// Whether it says that something in the file is not what a store has there.
+    fileprivate var isOfDamage: Bool {
+        [.corrupt, .notAStore, .truncated, .newerFormat, .model].contains(self)
     }
 }

@@ -41,6 +41,9 @@ struct StoreRebuilding {
     /// - Throws: ``StoreError`` when it is not the first one and none came before, or the file cannot be written.
     mutating func take(_ entry: JournalEntry) throws {
         let isNext = entry.sequence == last.sequence.next && entry.previous == last.digest
+        // Behind the end that the store had there may be what was taken off it, in pages that are free; or the last
+        // entry of a store whose newest state cannot be read, which follows.
+        if !isNext, let said = recovery.said, entry.sequence > said { return }
         if entry.sequence != last.sequence.next {
             recovery.missing.append(last.sequence.next...entry.sequence.previous)
         }
@@ -137,7 +140,7 @@ struct StoreRebuilding {
     private mutating func bring(_ lacking: [LargeData], into store: Store) throws {
         guard !lacking.isEmpty else { return }
         let fetch = DataFetch(from: data, into: try store.chunkTableMade())
-        for data in lacking {
+        for data in lacking where !recovery.lostData.contains(data.detached) {
             do {
                 try fetch.bring(data) { body in try store.writing { try body($0) } }
             } catch is ChunkDamage {

@@ -8,6 +8,7 @@ struct InterruptionTests {
     private static let makings = [
         ["init", "new", "--model", "model.json"], ["load", "new"],
         ["backup", "items.daybook", "new"], ["compact", "items.daybook", "--into", "new"],
+        ["recover", "items.daybook", "--into", "new"],
         ["replay", "items.daybook", "--into", "new"], ["replay", "items.daybook"],
         ["import", "items.daybook", "--format", "jsonl", "--dry-run"],
         ["export", "items.daybook", "--format", "html", "--into", "new"],

@@ -305,31 +305,58 @@ struct RecoveringTests {
         #expect(try digest(new) == digest(sound))
     }
 
-    @Test
-    func `an entry that does not follow the one before is not taken for a part of the journal`()
-        throws
-    {
+    /// Pages that are free may also have what was taken off a copy of a shared store.
+    @Test(arguments: [false, true])
+    func `an entry behind the end that does not follow is not a part of the journal`(
+        isEndLost: Bool
+    ) throws {
         let (france, _) = try makeSkills()
-        let bytes = try Data(contentsOf: URL(fileURLWithPath: sound))
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: sound))
         let insert = try reading(sound) { store in
             store.insert(
                 ObjectID(entity: france.entity, number: 999_999), ["title": .string("Forged")])
         }
         let payload = EntryPayload.bytes(EntryHeader(author: "eve"), [insert])
-        let forged = JournalEntry(
+        let other = JournalEntry(
             sequence: SequenceNumber(11), recordedAt: 2_000_000_000_000_000, previous: .zero,
             payload: payload)
-        try (bytes + Self.leaf(UInt64(bytes.count / 4_096), forged)).write(
-            to: URL(fileURLWithPath: damaged))
+        bytes += Self.leaf(UInt64(bytes.count / 4_096), other)
+        if isEndLost { bytes.replaceSubrange(0..<2 * 4_096, with: Data(count: 2 * 4_096)) }
+        try bytes.write(to: URL(fileURLWithPath: damaged))
 
         let recovery = try Store.recover(from: damaged, into: new)
 
-        #expect(!recovery.isComplete)
-        #expect(recovery.unchanged == SequenceNumber(10) && recovery.repeated == 1)
+        // Where nothing says how many entries there were, it is told from the others.
+        #expect(recovery.isComplete == !isEndLost)
+        #expect(recovery.unchanged == SequenceNumber(10))
+        #expect(recovery.repeated == (isEndLost ? 1 : 0))
         let store = try Store.open(at: new)
-        #expect(try store.entry(SequenceNumber(11)).header.info["recovered"] != nil)
-        #expect(try store.tags().map(\.sequence.rawValue) == [10])
+        #expect(try store.head() == SequenceNumber(isEndLost ? 11 : 10))
+        if isEndLost {
+            #expect(try store.entry(SequenceNumber(11)).header.info["recovered"] != nil)
+            #expect(try store.tags().map(\.sequence.rawValue) == [10])
+        }
         try store.close()
+    }
+
+    @Test func `a store whose newest state cannot be read has its last entry all the same`() throws
+    {
+        _ = try makeSkills()
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: sound))
+        // Of the two first pages the one with the greater number of a write, at byte 144, is the newer.
+        let numbers = [0, 4_096].map { page in
+            bytes.withUnsafeBytes {
+                $0.loadUnaligned(fromByteOffset: page + 144, as: UInt64.self)
+            }
+        }
+        let newest = numbers[1] > numbers[0] ? 4_096 : 0
+        bytes.replaceSubrange(newest + 16..<newest + 152, with: Data(count: 136))
+        try bytes.write(to: URL(fileURLWithPath: damaged))
+
+        let recovery = try Store.recover(from: damaged, into: new)
+
+        #expect(recovery.unchanged == SequenceNumber(10) && recovery.repeated == 0)
+        #expect(try digest(new) == digest(sound))
     }
 
     @Test func `a tag that tells of a journal that was rewritten goes on telling`() throws {

@@ -18,15 +18,6 @@ import Testing
         ben = try SharedNode.clone("ben", of: server)
     }
 
-    private func code(_ body: () throws -> Void) -> StoreError.Code? {
-        do {
-            try body()
-            return nil
-        } catch {
-            return (error as? StoreError)?.code
-        }
-    }
-
     /// As many chunks as are sent in three parts, and a few bytes more.
     private static let longCount = 2 * SharedRecord.countMaximum * ChunkTree.chunkBytes + 100_000
 

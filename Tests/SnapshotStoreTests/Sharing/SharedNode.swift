@@ -132,3 +132,13 @@ final class SharedNode: Sendable {
     /// What the tables of the projection hold, by their names.
     func tables() throws -> [String: Digest] { try store.projectionDigest() }
 }
+
+/// The code of the error that a body throws; nil when it throws none.
+func code(_ body: () throws -> Void) -> StoreError.Code? {
+    do {
+        try body()
+        return nil
+    } catch {
+        return (error as? StoreError)?.code
+    }
+}

@@ -17,15 +17,6 @@ import Testing
         ben = try SharedNode.clone("ben", of: server)
     }
 
-    private func code(_ body: () throws -> Void) -> StoreError.Code? {
-        do {
-            try body()
-            return nil
-        } catch {
-            return (error as? StoreError)?.code
-        }
-    }
-
     @Test func `a save returns with its entry in the shared journal, and other nodes take it in`()
         throws
     {
