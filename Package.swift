@@ -182,7 +182,10 @@ let package = Package(
             path: "Tests/DaybookTestSupport"),
         .target(
             name: "DaybookGraphTestSupport",
-            dependencies: ["DaybookObjectGraph", "DaybookObjectModel", "DaybookTestSupport"],
+            dependencies: [
+                "DaybookObjectGraph", "DaybookSnapshotStore", "DaybookObjectModel",
+                "DaybookJournalLog", "DaybookTestSupport",
+            ],
             path: "Tests/DaybookGraphTestSupport"),
         .testTarget(
             name: "LMDBTests",

@@ -29,6 +29,8 @@ final class FaultyProxy: Sendable {
         /// How many pieces have passed so far.
         var pieces: [Direction: Int] = [.toServer: 0, .toClient: 0]
         var plan: (fault: Fault, direction: Direction, piece: Int)?
+        /// What decides to which pieces something happens; nil for none.
+        var chance: SeededGenerator?
     }
 
     init(to server: PostgresServer) throws {
@@ -58,6 +60,13 @@ final class FaultyProxy: Sendable {
     ///   - count: How many pieces pass before it.
     func arm(_ fault: Fault, _ direction: Direction, after count: Int = 0) {
         state.withLock { $0.plan = (fault, direction, $0.pieces[direction, default: 0] + count) }
+    }
+
+    /// Has something happen to one of thirty pieces, from now on.
+    ///
+    /// - Parameter seed: What decides to which; nil for none any more.
+    func disturb(by seed: UInt64?) {
+        state.withLock { $0.chance = seed.map(SeededGenerator.init) }
     }
 
     /// Whether nothing has happened yet.
@@ -103,6 +112,11 @@ final class FaultyProxy: Sendable {
         state.withLock { state in
             let piece = state.pieces[direction, default: 0]
             state.pieces[direction] = piece + 1
+            if var chance = state.chance {
+                defer { state.chance = chance }
+                guard Int.random(in: 0..<30, using: &chance) == 0 else { return nil }
+                return Fault.allCases.randomElement(using: &chance)
+            }
             guard let plan = state.plan, plan.direction == direction, plan.piece == piece else {
                 return nil
             }

@@ -32,10 +32,12 @@ final class SharedProgram: Sendable {
     ///   - servers: How the program reaches it; nil for the way that nothing disturbs.
     ///   - limits: How long it waits.
     ///   - folder: Where its copy is; nil for a new place.
+    ///   - model: Its classes.
     /// - Throws: What opening throws.
     init(
         _ store: SharedStore, through servers: ServerDescription? = nil,
-        limits: PostgresTerms.Limits = .patient, in folder: TemporaryDirectory? = nil
+        limits: PostgresTerms.Limits = .patient, in folder: TemporaryDirectory? = nil,
+        model: [ManagedObject.Type] = [Account.self, Booking.self]
     ) throws {
         self.folder = try folder ?? TemporaryDirectory()
         path = self.folder.path("copy.daybook")
@@ -53,7 +55,7 @@ final class SharedProgram: Sendable {
         var description = PersistentStoreDescription(url: URL(fileURLWithPath: path))
         description.sharing = StoreSharing(link)
         container = try TestContainer.make(
-            model: [Account.self, Booking.self], descriptions: [])
+            model: model, descriptions: [])
         try container.persistentStoreCoordinator.addPersistentStore(with: description)
     }
 

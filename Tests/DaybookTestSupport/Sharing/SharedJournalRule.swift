@@ -82,7 +82,7 @@ package func onThreads<R: Sendable>(
 }
 
 /// Runs `body` on several threads at once, and waits for all on this one, which runs no other tests.
-func waitingForThreads<R: Sendable>(
+package func waitingForThreads<R: Sendable>(
     _ count: Int, _ body: @escaping @Sendable (Int) throws -> R
 ) throws -> [R] {
     let results = Results<R>()
