@@ -36,7 +36,9 @@ extension PostgresSession {
             throw SharedJournalError(during: error)
         }
         noteAppend(lateAt: nil)
-        guard answer == Self.accepted else { return .behind }
+        guard answer == Self.accepted else {
+            return answer == Self.turnedAway ? .turnedAway : .behind
+        }
         // The server says so when a wait for the standbys was broken off: the entries are there, but perhaps
         // nowhere else.
         if let warning = server.connection.takeWarnings().first {
@@ -57,6 +59,7 @@ extension PostgresSession {
     }
 
     private static let accepted: Int64 = -1
+    private static let turnedAway: Int64 = -2
 
     /// One statement, which is final with its answer except in a turn.
     private func appendAtOnce(

@@ -171,9 +171,9 @@ final class JournalGate: CommitGate {
         var isInDoubt = false
         while true {
             do {
-                switch try appendOnce(group) {
+                switch try isInDoubt ? appendInTurn(group) : appendOnce(group) {
                 case .accepted: return .commit
-                case .behind:
+                case .behind, .turnedAway:
                     state.withLock { $0.queueing = Self.groupsQueueing }
                     return runAgain()
                 }
@@ -184,6 +184,19 @@ final class JournalGate: CommitGate {
                 state.withLock { $0.doubt = group }
                 return .refuse(StoreError.inDoubt(group.sequences, error))
             }
+        }
+    }
+
+    /// Appends a group of which an earlier attempt may have succeeded, or may still be under way. Who is turned away
+    /// does not know which: in a turn of one's own the answer is final.
+    private func appendInTurn(_ group: SharedGroup) throws(SharedJournalError) -> SharedAnswer {
+        while true {
+            let answer = try appendOnce(group)
+            guard answer == .turnedAway else { return answer }
+            _ = try reaching { journal throws(SharedJournalError) in
+                try journal.enter(after: group.head, bytes: 1)
+            }
+            state.withLock { $0.hasTurn = true }
         }
     }
 
@@ -215,7 +228,7 @@ final class JournalGate: CommitGate {
     /// Appends the group in doubt again: it is there then, or another entry is in its place.
     func settleDoubt() throws(SharedJournalError) {
         guard let group = state.withLock(\.doubt) else { return }
-        _ = try trying { () throws(SharedJournalError) in try appendOnce(group) }
+        _ = try trying { () throws(SharedJournalError) in try appendInTurn(group) }
         state.withLock { $0.doubt = nil }
     }
 

@@ -29,7 +29,8 @@ package protocol SharedJournal: SharedRecords, AnyObject, Sendable {
     ///
     /// - Parameter group: The entries.
     /// - Returns: Whether they were appended, and are held by as many servers as must not be lost together. A
-    ///   turn ends with ``SharedAnswer/accepted``, and goes on with ``SharedAnswer/behind``.
+    ///   turn ends with ``SharedAnswer/accepted``, and goes on with ``SharedAnswer/behind``; who has one is not
+    ///   turned away.
     /// - Throws: ``SharedJournalError`` with ``SharedJournalError/Code/inDoubt`` when the outcome is not
     ///   known; with ``SharedJournalError/Code/unreachable``, ``SharedJournalError/Code/unprotected``,
     ///   ``SharedJournalError/Code/tooLarge`` or ``SharedJournalError/Code/refused`` when nothing was appended.
@@ -149,8 +150,11 @@ package struct SharedGroup: Sendable, Hashable {
 package enum SharedAnswer: Sendable, Hashable {
     /// It was appended, now or by an earlier attempt with the same token.
     case accepted
-    /// Nothing was appended: the journal does not end where the group begins.
+    /// The group is not there and never will be: the journal does not end where the group begins.
     case behind
+    /// This call has appended nothing: somebody else has the turn or waits for it. Of earlier attempts it says
+    /// nothing.
+    case turnedAway
 }
 
 /// An entry as it was found in a shared journal. Nothing about it has been checked.

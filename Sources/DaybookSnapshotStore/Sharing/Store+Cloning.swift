@@ -197,7 +197,12 @@ extension Store {
         func send() throws {
             guard let end = group.last else { return }
             let shared = SharedGroup(after: head, token: link.makeToken(), group)
-            guard try journal.append(shared) == .accepted else {
+            var answer = try journal.append(shared)
+            while answer == .turnedAway {
+                _ = try journal.enter(after: head, bytes: 1)
+                answer = try journal.append(shared)
+            }
+            guard answer == .accepted else {
                 throw SharedJournalError.diverged(at: head.sequence.next)
             }
             head = SharedHead(end.sequence, end.digest)

@@ -93,7 +93,7 @@ package final class ScriptedServer: Sendable {
     ) throws(SharedJournalError) -> SharedAnswer {
         let writer = ScriptedWriter(login: login, node: login)
         return try serve(writer, nil) { state throws(SharedJournalError) in
-            guard state.turns.present == nil else { return .behind }
+            guard state.turns.present == nil else { return .turnedAway }
             let head = state.entries.head
             let now = clock()
             let group = SharedGroup(
@@ -166,7 +166,7 @@ package final class ScriptedServer: Sendable {
                 throw SharedJournalError(
                     .inDoubt, "It is not known whether the server has done it: the turn was lost.")
             }
-            guard state.turns.present == turn else { return .behind }
+            guard state.turns.present == turn else { return .turnedAway }
             let answer = try state.entries.append(group, by: writer, at: clock())
             if answer == .accepted, let turn { state.turns.end(turn) }
             return answer

@@ -43,7 +43,7 @@ extension SharedJournalRule {
         SharedJournalRule("nobody appends past a turn, until it is left") { place in
             let (ours, theirs) = (try place.journal(), try place.journal())
             _ = try ours.enter(after: .start, bytes: 1)
-            #expect(try theirs.append(theirs.group(after: .start, [1])) == .behind)
+            #expect(try theirs.append(theirs.group(after: .start, [1])) == .turnedAway)
             #expect(try theirs.page(after: .start, bytes: 1).entries == [])
             ours.leave()
             theirs.leave()
@@ -54,13 +54,23 @@ extension SharedJournalRule {
             #expect(page.entries.map(\.payload) == [[1]])
             ours.leave()
         },
+        SharedJournalRule("who is turned away is not told that nothing is there") { place in
+            let (ours, theirs) = (try place.journal(), try place.journal())
+            let first = ours.group(after: .start, [1])
+            #expect(try ours.append(first) == .accepted)
+            _ = try theirs.enter(after: first.after, bytes: 1)
+            #expect(try ours.append(first) == .turnedAway)
+            theirs.leave()
+
+            #expect(try ours.append(first) == .accepted)
+        },
         SharedJournalRule("a turn goes on when it is behind, and ends when it has appended") {
             place in
             let (ours, theirs) = (try place.journal(), try place.journal())
             let other = ours.group(after: .start, [9])
             _ = try ours.enter(after: .start, bytes: 1)
             #expect(try ours.append(ours.group(after: other.after, [1])) == .behind)
-            #expect(try theirs.append(theirs.group(after: .start, [2])) == .behind)
+            #expect(try theirs.append(theirs.group(after: .start, [2])) == .turnedAway)
             #expect(try ours.enter(after: .start, bytes: 1).entries == [])
             let first = ours.group(after: .start, [3])
             #expect(try ours.append(first) == .accepted)

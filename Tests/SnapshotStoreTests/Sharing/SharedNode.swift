@@ -15,9 +15,13 @@ final class SharedNode: Sendable {
     private let folder: TemporaryDirectory
     private let opened = Mutex<(store: Store?, journal: ScriptedJournal?)>((nil, nil))
     private let script = Mutex(FaultScript())
+    private let patience: Duration
 
-    private init(_ name: String, _ server: ScriptedServer) throws {
+    private init(
+        _ name: String, _ server: ScriptedServer, patience: Duration = .zero
+    ) throws {
         self.name = name
+        self.patience = patience
         self.server = server
         folder = try TemporaryDirectory()
         path = folder.path("\(name).daybook")
@@ -33,15 +37,17 @@ final class SharedNode: Sendable {
         return node
     }
 
-    /// A node that begins with what the shared store has.
-    static func clone(_ name: String, of server: ScriptedServer) throws -> SharedNode {
-        let node = try SharedNode(name, server)
+    /// A node that begins with what the shared store has, and tries so long to save.
+    static func clone(
+        _ name: String, of server: ScriptedServer, patience: Duration = .zero
+    ) throws -> SharedNode {
+        let node = try SharedNode(name, server, patience: patience)
         let store = try Store.clone(from: node.link(), into: node.path, options: .counting())
         node.opened.withLock { $0.store = store }
         return node
     }
 
-    /// How the node reaches the server. It does not wait for one that is not there.
+    /// How the node reaches the server. Unless it is patient, it does not wait for one that is not there.
     func link() -> SharedLink {
         var link = SharedLink(
             to: "scripted", identify: { [server] in server.identity },
@@ -51,7 +57,7 @@ final class SharedNode: Sendable {
                 self?.opened.withLock { $0.journal = journal }
                 return journal
             })
-        link.saveTimeout = .zero
+        link.saveTimeout = patience
         return link
     }
 

@@ -115,6 +115,40 @@ import Testing
         #expect(try ada.titles() == ["After a lost one", "After one that landed", "Landed"])
     }
 
+    @Test func `a save in doubt is settled while another node has its turn`() async throws {
+        let (doubt, _) = try saveInDoubt(.landed)
+        _ = try ben.journal.enter(after: server.head, bytes: 1)
+
+        async let settled = onThread { [ada] in try ada.store.settle(doubt) }
+        try await onThread { [server, ben] in
+            server.awaitQueue(of: 1)
+            try ben.journal.leave()
+        }
+
+        #expect(try await settled != nil)
+        #expect(try ada.titles() == ["Doubt"])
+    }
+
+    @Test func `a save whose answer was lost is not made twice while another node has its turn`()
+        async throws
+    {
+        let patient = try SharedNode.clone("patient", of: server, patience: .seconds(60))
+        try patient.journal.script = FaultScript(appends: [
+            .inDoubt(.landed),
+            .overtaken { [ben] server in _ = try ben.journal.enter(after: server.head, bytes: 1) },
+        ])
+
+        async let saved: Void = onThread { try patient.add("Once") }
+        try await onThread { [server, ben] in
+            server.awaitQueue(of: 1)
+            try ben.journal.leave()
+        }
+
+        try await saved
+        #expect(try patient.titles() == ["Once"])
+        #expect(server.head.sequence == SequenceNumber(2))
+    }
+
     @Test func `what was accepted before a node was killed is there when its file is opened`()
         throws
     {
