@@ -36,11 +36,9 @@ package final class ScratchFolder: Sendable {
     private init(
         in folder: String, named name: String, for target: String? = nil
     ) throws(NewFileError) {
-        let digits = String(UInt64.random(in: 0..<1 << 48), radix: 16)
-        let zeros = String(repeating: "0", count: 12 - digits.count)
         // The file's name may already have the maximal length.
-        path = "\(folder)/\(name.prefix(Self.namePartMaximum)).\(zeros)\(digits)"
-        number = try UnfinishedFolders.make(path, for: target ?? path)
+        let prefix = String(name.prefix(Self.namePartMaximum))
+        (path, number) = try UnfinishedFolders.make(in: folder, named: prefix, for: target)
     }
 
     deinit {

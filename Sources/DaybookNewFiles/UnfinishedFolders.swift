@@ -13,6 +13,8 @@ internal import Synchronization
 package enum UnfinishedFolders {
     private struct Folder {
         let path: String
+        /// Open and locked, by which others know that it is needed.
+        let descriptor: Int32
         /// The known files in it.
         var names: Set<String> = []
     }
@@ -42,21 +44,43 @@ package enum UnfinishedFolders {
         }
     }
 
-    /// Makes a folder for its owner alone.
+    /// Makes a folder for its owner alone. Those of the same name that killed programs have left go.
     ///
     /// - Parameters:
-    ///   - path: The folder.
-    ///   - target: The file that an error message names.
-    /// - Returns: Its number here.
+    ///   - folder: Where it is made.
+    ///   - prefix: How its name begins, before a dot and twelve digits.
+    ///   - target: The file that an error message names; nil for the folder itself.
+    /// - Returns: Its path, and its number here.
     /// - Throws: ``NewFileError``.
-    static func make(_ path: String, for target: String) throws(NewFileError) -> UInt64 {
+    static func make(
+        in folder: String, named prefix: String, for target: String?
+    ) throws(NewFileError) -> (path: String, number: UInt64) {
+        AbandonedFolders.removeAll(in: folder, named: prefix)
         let prepare = state.withLock { $0.prepare.take() }
         prepare?()
         return try state.withLock { state throws(NewFileError) in
-            guard mkdir(path, 0o700) == 0 else { throw .system(target, "made", errno) }
-            state.next += 1
-            state.folders[state.next] = Folder(path: path)
-            return state.next
+            while true {
+                let digits = String(UInt64.random(in: 0..<1 << 48), radix: 16)
+                let zeros = String(repeating: "0", count: AbandonedFolders.digits - digits.count)
+                let path = "\(folder)/\(prefix).\(zeros)\(digits)"
+                guard mkdir(path, 0o700) == 0 else { throw .system(target ?? path, "made", errno) }
+                guard let descriptor = try locked(path, for: target ?? path) else { continue }
+                state.next += 1
+                state.folders[state.next] = Folder(path: path, descriptor: descriptor)
+                return (path, state.next)
+            }
+        }
+    }
+
+    /// The folder, open and locked; nil when somebody has removed it meanwhile.
+    private static func locked(
+        _ path: String, for target: String
+    ) throws(NewFileError) -> Int32? {
+        do throws(NewFileError) {
+            return try AbandonedFolders.lock(path, for: target)
+        } catch {
+            rmdir(path)
+            throw error
         }
     }
 
@@ -85,6 +109,7 @@ package enum UnfinishedFolders {
 
     /// Once the folder itself is gone, no file can be made in it.
     private static func remove(_ folder: Folder) {
+        defer { close(folder.descriptor) }
         let path = folder.path
         // Known files are removed without listing the folder, for which there may be no descriptor
         // left.

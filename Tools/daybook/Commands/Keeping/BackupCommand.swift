@@ -18,8 +18,8 @@ struct BackupCommand: Command {
                 with the same identifier and digests. It is verified, as with 'verify', before
                 it gets its name: FILE is either a complete and sound copy, on the disk, or does
                 not exist. An existing file is left as it is. An interruption removes the
-                unfinished copy; only a killed command leaves it, in a folder called 'FILE.' and
-                twelve digits.
+                unfinished copy. A killed command leaves it, in a folder called 'FILE.' and
+                twelve digits, and the next one that makes FILE removes that.
 
                 Programs that save meanwhile do not wait, but the store cannot reuse pages until
                 the copy is complete, so it may grow.

@@ -15,7 +15,7 @@ struct LoadCommand: Command {
 
                 The store grows in a folder beside NEW, called 'NEW.' and twelve digits, and
                 gets its name when it is complete and on the disk. An interruption removes that
-                folder; only a killed command leaves it, for you to delete.
+                folder; what a killed command leaves goes with the next one that makes NEW.
                 """,
             arguments: [store],
             examples: [.init("daybook load copy.daybook < export.jsonl", "Load an export")],
