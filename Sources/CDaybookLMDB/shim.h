@@ -141,9 +141,9 @@ static inline int daybook_find_lock_open_file(
     return 0;
 }
 
-// Opens a file; `open` is variadic. Returns the descriptor or -1.
+// Opens a file; `open` is variadic. A new one is its owner's alone. Returns the descriptor or -1.
 static inline int daybook_open(const char *path, int flags) {
-    return open(path, flags | O_CLOEXEC, 0644);
+    return open(path, flags | O_CLOEXEC, 0600);
 }
 
 // Allocates the disk space for the first bytes of a file. Returns 0 or the number of the error.

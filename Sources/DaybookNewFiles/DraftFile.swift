@@ -37,9 +37,9 @@ package final class DraftFile {
         path = folder.path(FileNaming.name(of: target))
     }
 
-    /// Makes the empty file, for libraries that open an existing one.
+    /// Makes the empty file, which is its owner's alone, for libraries that open an existing one.
     package func makeEmpty() throws(NewFileError) {
-        close(try open(mode: 0o666))
+        close(try open(mode: 0o600))
     }
 
     /// Makes the file and opens it for writing.

@@ -13,7 +13,7 @@ internal import Foundation
 package final class NewFile {
     /// Who may use a file.
     package enum Readers: Sendable {
-        /// Only its owner.
+        /// Only its owner: for files that may hold values of objects, or a secret.
         case owner
         /// Everyone allowed by the process's mask.
         case everybody
@@ -37,7 +37,7 @@ package final class NewFile {
     ///   - readers: Who may use it.
     /// - Throws: ``NewFileError`` with reason `exists` when the path exists.
     package convenience init(
-        _ path: String, for readers: Readers = .everybody
+        _ path: String, for readers: Readers = .owner
     ) throws(NewFileError) {
         try FileNaming.checkFree(path)
         try self.init(path, for: readers, replaces: false)
@@ -82,7 +82,7 @@ package final class NewFile {
         try FileNaming.syncFolder(of: path)
     }
 
-    /// Writes a file completely or not at all, replacing an existing one.
+    /// Writes a file that everybody may read completely or not at all, replacing an existing one.
     ///
     /// - Throws: ``NewFileError``.
     package static func replace(_ path: String, with bytes: [UInt8]) throws(NewFileError) {

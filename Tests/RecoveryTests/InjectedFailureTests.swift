@@ -78,6 +78,7 @@ struct InjectedFailureTests {
             }
         }
 
+        CountedWork.add(refused, "failed calls")
         #expect(refused > 0)
     }
 

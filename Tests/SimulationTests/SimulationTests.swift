@@ -137,6 +137,7 @@ struct SimulationOutcome {
                     \(last.log.joined(separator: "\n"))
                     """))
         }
+        CountedWork.add(steps, "steps")
         let kinds = counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
         print(
             "Simulation: \(plan.seeds.count) seeds, \(steps) steps: \(kinds.joined(separator: ", "))"

@@ -103,7 +103,9 @@ struct ExportedChange {
     ) throws(JSONError) -> Value {
         switch property.kind {
         case .removed: return .null
-        case .attribute(let attribute): return try Value(json, for: attribute.type)
+        case .attribute(let attribute):
+            return try Value(
+                json, for: attribute.type, isConfidential: attribute.isConfidential)
         case .relationship(_, let end):
             guard let destination = schema.entity(end.destination) else { return .null }
             return try Value(json, to: destination, in: schema)

@@ -93,7 +93,7 @@ extension EnvironmentCore {
         case .rebuildable: flags |= UInt32(MDB_NOSYNC)
         }
         if pair.lock == nil { flags |= UInt32(MDB_NOLOCK) }
-        let status = mdb_env_open(environment, pair.file.path, flags, 0o644)
+        let status = mdb_env_open(environment, pair.file.path, flags, 0o600)
         switch status {
         case MDB_SUCCESS: try checkFile(of: environment, pair)
         // Opening may fail while a program without our locks opens or closes the file (lmdb.h, caveats).

@@ -53,6 +53,7 @@ extension FilePair {
             // The folder is not writable, so no process can write to the file.
             if options.readOnly, access(FileNaming.folder(of: file.path), W_OK) != 0 { return nil }
             descriptor = daybook_open(lockPath, O_RDWR | O_CREAT)
+            if descriptor >= 0 { shareLockFile(descriptor, as: file) }
         }
         guard descriptor < 0 else { return descriptor }
         let number = errno
@@ -66,6 +67,15 @@ extension FilePair {
                 osError: number)
         default: throw .status(number, "opening '\(lockPath)'")
         }
+    }
+
+    /// Has everybody who may use the file use its lock file. Where that fails, they are told so when they open it.
+    private static func shareLockFile(_ descriptor: Int32, as file: FilePath) {
+        var data = stat()
+        guard stat(file.path, &data) == 0 else { return }
+        _ = fchmod(descriptor, data.st_mode & 0o666)
+        // A look by the superuser does not keep the file's owner out.
+        if geteuid() == 0 { _ = fchown(descriptor, data.st_uid, data.st_gid) }
     }
 
     /// Makes other processes wait before they open or remove the file.

@@ -48,7 +48,7 @@ struct UnsyncedMark: Equatable {
     static func put(beside file: FilePath, origin: String) -> Bool {
         guard let run = runNow else { return false }
         do {
-            let mark = try NewFile(path(beside: file))
+            let mark = try NewFile(path(beside: file), for: .everybody)
             try mark.write("\(title)\n\(run)\n\(origin)\n".utf8)
             try mark.finish()
             return true

@@ -63,10 +63,20 @@ extension JSONValue {
     /// Its name in a message.
     package var noun: String {
         switch self {
-        case .null: "null"
         case .bool(let value): value ? "true" : "false"
         case .number(let text): "the number \(text)"
         case .string(let text): "the text \"\(text.shortened)\""
+        case .null, .array, .object: form
+        }
+    }
+
+    /// Its name in a message that must not tell what it is.
+    var form: String {
+        switch self {
+        case .null: "null"
+        case .bool: "true or false"
+        case .number: "a number"
+        case .string: "another text"
         case .array: "a list"
         case .object: "an object"
         }

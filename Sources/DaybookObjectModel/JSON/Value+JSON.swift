@@ -88,14 +88,21 @@ extension JSONValue {
 extension Value {
     /// Reads the value of an attribute.
     ///
+    /// - Parameters:
+    ///   - json: The value.
+    ///   - type: The attribute's type.
+    ///   - isConfidential: Whether an error must not tell what was found.
     /// - Throws: ``JSONError`` without a location, saying what was found and what would be right.
-    package init(_ json: JSONValue, for type: AttributeType) throws(JSONError) {
+    package init(
+        _ json: JSONValue, for type: AttributeType, isConfidential: Bool = false
+    ) throws(JSONError) {
         if case .null = json {
             self = .null
             return
         }
         guard let value = Value(json, as: type)?.normalized(for: type) else {
-            throw JSONError("\(type.jsonExpectation) was expected, not \(json.noun).")
+            let found = isConfidential ? json.form : json.noun
+            throw JSONError("\(type.jsonExpectation) was expected, not \(found).")
         }
         if let objection = type.objection(to: value) { throw JSONError("It \(objection).") }
         self = value

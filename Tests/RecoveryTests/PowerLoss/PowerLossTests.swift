@@ -21,6 +21,7 @@ import Testing
 
         let result = try run.check(states: Self.stateCount, seed: seed)
 
+        CountedWork.add(result.states, "crash states")
         #expect(result.problems.isEmpty, "seed \(seed): \(result.problems.prefix(8))")
         #expect(result.states >= Self.stateCount)
         // Some cuts come in the middle of something.

@@ -28,6 +28,7 @@ import Testing
         let others = Mutex<[String]>([])
         var doubts: [(node: SharedNode, doubt: SaveDoubt, object: ObjectID, title: String)] = []
 
+        CountedWork.add(60, "steps")
         for step in 0..<60 {
             let node = nodes[Int.random(in: 0..<nodes.count, using: &random)]
             switch Int.random(in: 0..<12, using: &random) {

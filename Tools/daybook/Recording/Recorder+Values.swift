@@ -61,7 +61,8 @@ extension Recorder {
             return try bytes(ofFile: name, attribute)
         }
         do {
-            return try Value(json, for: attribute.type)
+            return try Value(
+                json, for: attribute.type, isConfidential: attribute.isConfidential)
         } catch {
             throw LineProblem("'\(attribute.name)' is wrong: \(error.message)")
         }

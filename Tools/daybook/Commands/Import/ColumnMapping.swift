@@ -19,6 +19,8 @@ struct ColumnMapping {
         let type: AttributeType
         /// Whether an empty field is no value.
         let isOptional: Bool
+        /// Whether errors must not tell the values.
+        let isConfidential: Bool
 
         fileprivate init(
             _ index: Int, _ name: String, _ property: SchemaProperty, _ slot: Int,
@@ -31,6 +33,7 @@ struct ColumnMapping {
             self.key = key
             type = attribute.type
             isOptional = key != nil || attribute.isOptional
+            isConfidential = attribute.isConfidential
         }
     }
 

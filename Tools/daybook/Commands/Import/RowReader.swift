@@ -111,30 +111,41 @@ struct RowReader {
         }
         switch column.type {
         case .string: return .string(text)
-        case .bool: return try truth(text)
+        case .bool: return try truth(text, column)
         case .int16, .int32, .int64, .float, .double, .decimal:
-            return try number(text, column.type)
-        case .date, .uuid, .url, .data: return try Value(.string(text), for: column.type)
-        case .codable: return try Value(try JSONValue(parsing: text), for: .codable)
+            return try number(text, column)
+        case .date, .uuid, .url, .data: return try column.value(.string(text))
+        case .codable: return try column.value(try JSONValue(parsing: text))
         }
     }
 
-    private func truth(_ text: String) throws(JSONError) -> Value {
+    private func truth(
+        _ text: String, _ column: borrowing ColumnMapping.Column
+    ) throws(JSONError) -> Value {
         switch text {
         case "true", "True", "TRUE", "1": .bool(true)
         case "false", "False", "FALSE", "0": .bool(false)
-        default: try Value(.string(text), for: .bool)
+        default: try column.value(.string(text))
         }
     }
 
-    private func number(_ text: String, _ type: AttributeType) throws(JSONError) -> Value {
-        guard text.isNumber else { return try Value(.string(text), for: type) }
-        switch type {
+    private func number(
+        _ text: String, _ column: borrowing ColumnMapping.Column
+    ) throws(JSONError) -> Value {
+        guard text.isNumber else { return try column.value(.string(text)) }
+        switch column.type {
         case .int64: if let number = Int64(text) { return .int(number) }
         case .double: if let number = Double(text), number.isFinite { return .double(number) }
         default: break
         }
-        return try Value(.number(text), for: type)
+        return try column.value(.number(text))
+    }
+}
+
+extension ColumnMapping.Column {
+    /// Reads a value of the column as the JSON that it would be.
+    fileprivate func value(_ json: JSONValue) throws(JSONError) -> Value {
+        try Value(json, for: type, isConfidential: isConfidential)
     }
 }
 

@@ -2,6 +2,7 @@
 // store.
 
 import DaybookJournalLog
+import DaybookNewFiles
 import DaybookSnapshotStore
 
 /// `daybook checkpoint STORE --key FILE`: the present state of the journal, signed.
@@ -65,7 +66,7 @@ struct CheckpointCommand: Command {
                 "'--growth' needs the earlier checkpoint: add '--previous FILE'.")
         }
         let proof = try store.consistencyProof(from: older.size, to: checkpoint.size)
-        try TextFile.make(path, Array(proof.witnessRequest(for: note).utf8)) {
+        try TextFile.make(path, Array(proof.witnessRequest(for: note).utf8), for: .everybody) {
             try console.write(note.description.utf8)
             try console.flush()
         }

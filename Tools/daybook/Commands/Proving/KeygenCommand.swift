@@ -29,7 +29,7 @@ struct KeygenCommand: Command {
         let key = try SigningKey.random(name: arguments[name])
         // A private key is useless unless its public key is known.
         try TextFile.make(
-            arguments[file], Array((key.secretText + "\n").utf8), for: .owner
+            arguments[file], Array((key.secretText + "\n").utf8)
         ) {
             try print(key.verifierKey, console)
         }

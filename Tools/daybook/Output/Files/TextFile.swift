@@ -48,7 +48,7 @@ enum TextFile {
     ///   - work: The work; if it fails, the file is removed again.
     /// - Throws: ``ToolError`` when the file exists already or cannot be written; errors of `work`.
     static func make(
-        _ path: String, _ bytes: [UInt8], for readers: NewFile.Readers = .everybody,
+        _ path: String, _ bytes: [UInt8], for readers: NewFile.Readers = .owner,
         with work: () throws -> Void
     ) throws {
         let file = try NewFile(path, for: readers)

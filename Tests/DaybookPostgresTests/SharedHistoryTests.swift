@@ -8,7 +8,7 @@ import Testing
 
 /// Programs with a copy each that read and write a few lists and registers, and what each of them has seen.
 @Suite(.serialized)
-struct SharedIsolationTests {
+struct SharedHistoryTests {
     private static let contexts = 2
     private static let transactions = 40
 
@@ -23,6 +23,8 @@ struct SharedIsolationTests {
         for _ in 0..<Self.histories {
             let seed = UInt64.random(in: 1...1_000_000_000)
             let history = try await onThread { try Self.history(way, seed) }
+            CountedWork.add(1, "histories")
+            CountedWork.add(history.transactions.count, "transactions")
             let committed = history.transactions.count { $0.outcome == .committed }
             #expect(committed > 40, "seed \(seed)")
             // Another copy may be behind, but no session ever goes back.

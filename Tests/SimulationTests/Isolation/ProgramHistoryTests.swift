@@ -11,7 +11,7 @@ import Testing
 ///
 /// What the page *How it is tested* promises of each way to save is looked for in these histories, and not found.
 @Suite(.serialized)
-struct IsolationTests {
+struct ProgramHistoryTests {
     /// How many histories are made for each way to save.
     private static let histories =
         ProcessInfo.processInfo.environment["DAYBOOK_HISTORIES"].flatMap(Int.init) ?? 3
@@ -25,6 +25,8 @@ struct IsolationTests {
         for _ in 0..<Self.histories {
             let seed = UInt64.random(in: 1...1_000_000_000)
             let history = try await Self.history(way, seed)
+            CountedWork.add(1, "histories")
+            CountedWork.add(history.transactions.count, "transactions")
             let committed = history.transactions.count { $0.outcome == .committed }
             #expect(committed > ListProgram.threads * 8, "seed \(seed)")
             let found = history.anomalies(by: .clock).filter { !way.allows.contains($0.anomaly) }
