@@ -20,10 +20,15 @@ enum Tool {
         or the name of a tag (see 'daybook help tag') can be given. Digits alone are always a \
         sequence number: 2011 is an entry and not a year. A time is a \
         date (2011-12-15, which begins at midnight) or a date and a time of day \
-        (2011-12-15T08:30:00Z, 2011-12-15T08:30+02:00); without a zone it is UTC. A time stands \
-        for the latest entry that is not after it.
+        (2011-12-15T08:30:00Z, 2011-12-15T08:30+02:00), a month (2011-12), or 'now', 'today', \
+        'yesterday', '2 hours ago', '3.days.ago', of seconds, minutes, hours, days, weeks, months \
+        and years; without a zone it is UTC. A time stands for the latest entry that is not after \
+        it, and a day or a month for its beginning, or as an end for all of it.
 
         An object is written as its entity and its number: Country/17.
+
+        STORE can be left out when DAYBOOK_STORE is set to it: 'daybook log', 'daybook show 7'. A file \
+        that is there and stands in its place is taken for the store all the same.
         """
 
     /// Runs the tool with the command line of the process.
@@ -39,7 +44,11 @@ enum Tool {
                 if let request = VerificationProcess.request(words) {
                     try VerificationProcess.report(request, console)
                 } else {
-                    try perform(ArgumentParser(CommandList.all).parse(words), on: &console)
+                    try perform(
+                        ArgumentParser(
+                            CommandList.all, store: SystemCall.environment("DAYBOOK_STORE")
+                        )
+                        .parse(words), on: &console)
                 }
             try console.flush()
             return console.finish(code)

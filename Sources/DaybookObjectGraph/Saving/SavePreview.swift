@@ -11,6 +11,8 @@ public struct SavePreview: Sendable {
     public internal(set) var mergedValues: [MergedValue] = []
     /// Values that must be unique and are taken.
     public internal(set) var constraintConflicts: [ConstraintConflict] = []
+    /// What one store would append.
+    package internal(set) var changes: [Change] = []
     /// What the save would throw; nil when it would go through.
     public internal(set) var refusal: StoreError?
 }
@@ -23,6 +25,7 @@ extension SavePreview {
             conflicts += result.conflicts.inStore(request.store.identifier)
             constraintConflicts += result.constraintConflicts
             mergedValues += result.merged
+            changes += result.changes
         } catch let error as StoreError where error.isRefusal {
             add(error)
         }

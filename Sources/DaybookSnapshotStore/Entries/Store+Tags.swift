@@ -42,6 +42,11 @@ extension StoreTag: Comparable {
         if name.lowercased() == "head" { return "stands for the newest entry" }
         if bytes.allSatisfy(\.isDigit) { return "is a sequence number" }
         if looksLikeDate(bytes) { return "looks like a date" }
+        if ["now", "today", "yesterday"].contains(name.lowercased())
+            || name.lowercased().hasSuffix(".ago")
+        {
+            return "stands for a time"
+        }
         if name.hasPrefix("-") || name.hasPrefix(".") { return "begins with '\(name.prefix(1))'" }
         if name.hasSuffix(".") || name.hasSuffix(".lock") { return "ends with '.' or '.lock'" }
         for part in ["..", "@{"] where name.contains(part) { return "has '\(part)' in it" }
@@ -56,9 +61,12 @@ extension StoreTag: Comparable {
             ? "has a space in it" : "has the character '\(unfit.escaped(asASCII: false))' in it"
     }
 
-    /// `2011-12-15` and whatever follows.
+    /// `2011-12`, or `2011-12-15` and whatever follows.
     private static func looksLikeDate(_ bytes: [UInt8]) -> Bool {
-        bytes.count >= 10 && bytes[4] == UInt8(ascii: "-") && bytes[7] == UInt8(ascii: "-")
+        if bytes.count == 7, bytes[4] == UInt8(ascii: "-") {
+            return [0, 1, 2, 3, 5, 6].allSatisfy { bytes[$0].isDigit }
+        }
+        return bytes.count >= 10 && bytes[4] == UInt8(ascii: "-") && bytes[7] == UInt8(ascii: "-")
             && [0, 1, 2, 3, 5, 6, 8, 9].allSatisfy { bytes[$0].isDigit }
     }
 }

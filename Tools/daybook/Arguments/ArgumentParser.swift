@@ -1,3 +1,5 @@
+import Foundation
+
 /// Reads a command line by the declarations of the commands.
 ///
 /// Principles:
@@ -17,9 +19,13 @@ struct ArgumentParser {
     }
 
     private let commands: [any Command]
+    /// The store of commands whose lines name none.
+    private let store: String?
 
-    init(_ commands: [any Command]) {
+    /// Reads the lines of these commands, which may leave out a store that is given here.
+    init(_ commands: [any Command], store: String? = nil) {
         self.commands = commands
+        self.store = store
     }
 
     /// Understands a command line, without the name of the program.
@@ -84,6 +90,24 @@ struct ArgumentParser {
 
     private func arguments(
         of command: CommandDeclaration, in words: [String]
+    ) throws(ToolError) -> ParsedArguments {
+        let given = Result { () throws(ToolError) in try scan(words, for: command) }
+        guard let store, let first = command.positionals.first, first.name == "STORE" else {
+            return try given.get()
+        }
+        // A file that is there is meant. Otherwise the line may do without a store, if it fits then.
+        if case .success(let parsed) = given, let path = parsed.firstText(of: first),
+            FileManager.default.fileExists(atPath: path)
+        {
+            return parsed
+        }
+        let completed = Result { () throws(ToolError) in try scan([store] + words, for: command) }
+        if case .failure = completed, case .success(let parsed) = given { return parsed }
+        return try completed.get()
+    }
+
+    private func scan(
+        _ words: [String], for command: CommandDeclaration
     ) throws(ToolError) -> ParsedArguments {
         var scanner = ArgumentScanner(command, words)
         try scanner.scan()

@@ -21,6 +21,11 @@ struct ParsedArguments: Sendable {
         values[argument.name]?.count ?? 0
     }
 
+    /// The first value of an argument, if that is text.
+    func firstText(of argument: ArgumentDeclaration) -> String? {
+        values[argument.name]?.first as? String
+    }
+
     mutating func append(_ value: any Sendable, to argument: ArgumentDeclaration) {
         values[argument.name, default: []].append(value)
     }

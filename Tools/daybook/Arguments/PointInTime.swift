@@ -1,15 +1,24 @@
+import DaybookSnapshotStore
+
 /// A time from the command line, and how exactly it was given.
 ///
 /// ISO 8601: `2011-12-15`, `2011-12-15T08:30`, `2011-12-15T08:30:00.25Z`,
 /// `2011-12-15T08:30:00+02:00`. A space may replace the `T`. Without a zone the time is UTC, like
-/// all times that the tool prints. A date alone begins at midnight.
+/// all times that the tool prints. A date alone begins at midnight. Or as people say it, see ``RelativeTime``.
 struct PointInTime: Equatable, Sendable {
     /// The first microsecond of it, since 1970 in UTC: midnight for a date alone.
     let first: Int64
     /// The last microsecond of it: the end of the day for a date alone.
     let last: Int64
 
-    init?(_ text: String) {
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - now: The present moment, in microseconds since 1970.
+    init?(_ text: String, now: Int64 = StoreOptions.systemClock()) {
+        if let range = RelativeTime.range(text, now: now) {
+            (first, last) = (range.lowerBound, range.upperBound)
+            return
+        }
         var scanner = DigitScanner(text)
         guard let days = scanner.date() else { return nil }
         let midnight = days * Self.day

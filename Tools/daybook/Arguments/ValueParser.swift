@@ -107,7 +107,9 @@ extension ValueParser where Value == SubjectName {
 extension ValueParser where Value == PointInTime {
     /// A date, or a date and a time of day.
     static var time: ValueParser {
-        ValueParser("a time such as 2011-12-15 or 2011-12-15T08:30:00Z") { PointInTime($0) }
+        ValueParser("a time such as 2011-12-15, 2011-12-15T08:30:00Z or '2 hours ago'") {
+            PointInTime($0)
+        }
     }
 }
 

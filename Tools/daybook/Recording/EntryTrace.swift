@@ -49,6 +49,8 @@ struct EntryTrace {
 
     /// The touched objects in the order of their lines.
     var inOrder: [(object: ObjectID, touch: Touch)] {
-        touches.map { ($0.key, $0.value) }.sorted { $0.touch.line < $1.touch.line }
+        touches.map { ($0.key, $0.value) }.sorted {
+            ($0.touch.line, $0.object.number) < ($1.touch.line, $1.object.number)
+        }
     }
 }

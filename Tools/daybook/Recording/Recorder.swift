@@ -299,6 +299,13 @@ final class Recorder {
         return names.joined(separator: ", ") + (objects.count > 3 ? " and others" : "")
     }
 
+    /// The names of the objects that lines of the open entry are about.
+    var touchedObjects: [String] {
+        trace.inOrder.map { object, _ in
+            "\(schema.entity(object.entity)?.name ?? "")/\(object.number)"
+        }
+    }
+
     /// The instance of an object that the open entry has touched.
     func registeredObject(_ id: ObjectID) -> ManagedObject? {
         context.registeredObject(for: managedID(of: id))

@@ -151,7 +151,7 @@ extension ColumnMapping.Column {
 
 extension String {
     /// Whether these are only characters of numbers, and the first is a digit or a minus sign.
-    fileprivate var isNumber: Bool {
+    var isNumber: Bool {
         guard let first = utf8.first, first == UInt8(ascii: "-") || (0x30...0x39).contains(first)
         else { return false }
         return utf8.allSatisfy { byte in

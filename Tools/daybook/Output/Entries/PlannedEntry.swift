@@ -51,7 +51,9 @@ struct PlannedEntry {
     func carryOut(in store: Store, _ console: Console) throws {
         let request = try permitted()
         guard !isDry else {
-            return try show(try store.preview(request).changes, in: store.schema, console)
+            try PlannedChanges.show(try store.preview(request).changes, in: store.schema, console)
+            try tellLeftOut(console)
+            return try console.talk(PlannedChanges.farewell)
         }
         let result = try store.commit(request)
         guard let sequence = result.sequence, let digest = result.digest else {
@@ -100,20 +102,6 @@ struct PlannedEntry {
             all.append(.init("leftOut", .array(plan.obstacles.map { JSONText($0) })))
         }
         return .object(all)
-    }
-
-    private func show(_ changes: [Change], in schema: Schema, _ console: Console) throws {
-        var listing = Listing(console)
-        let text = EntryText(console.palette)
-        for change in changes {
-            let audit = AuditChange(change, in: schema)
-            try listing.append(members: { $0.append(audit) }) {
-                try console.printLines(text.lines(of: audit, indentation: ""))
-            }
-        }
-        try listing.close()
-        try tellLeftOut(console)
-        try console.talk("Nothing was changed: this was a dry run.")
     }
 
     private func tellLeftOut(_ console: Console) throws {
