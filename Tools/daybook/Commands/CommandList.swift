@@ -48,6 +48,7 @@ enum CommandList {
         TilesCommand(),
         ExportCommand(),
         ShellCommand(),
+        ModelContextCommand(),
         HelpCommand(),
         ManualCommand(),
         CompletionCommand(),

@@ -163,12 +163,7 @@ struct EditArguments: Sendable {
         do {
             _ = try recorder.perform(try operation(recorder), line: 1)
             if arguments[isDry] {
-                let preview = try recorder.context.previewSave()
-                if let refusal = preview.refusal {
-                    throw EntryDiagnosis(recorder).problem(refusal, savedInLine: 1)
-                }
-                try PlannedChanges.show(preview.changes, in: recorder.schema, console)
-                try console.talk(PlannedChanges.farewell)
+                try PlannedChanges.show(of: recorder, line: 1, console)
             } else {
                 let objects = recorder.touchedObjects
                 try tell(try recorder.finish(line: 1), of: objects, deed, console)

@@ -14,6 +14,9 @@ struct RecordCommand: Command {
         "The folder of the files that values name; without it, no file is read."
     )
 
+    private let isDry = Flag(
+        "--dry-run", short: "-n", "Show the changes of one entry without making them.")
+
     var declaration: CommandDeclaration {
         CommandDeclaration(
             "record", in: .write,
@@ -36,11 +39,14 @@ struct RecordCommand: Command {
                 Data are base64 text, or with --files {"file":"dawn.jpg"}: the bytes of that file
                 in the folder, of any length. Few of them are in memory at a time.
 
+                With --dry-run the lines are those of one entry. Its changes are shown, with all
+                that follows from the rules of the model, and not made.
+
                 A bad line stops the recording; its number and the mistake are reported. Entries
                 saved before it stay, the open one is dropped. With --output jsonl a line
                 acknowledges each entry once it is durable, and not before.
                 """,
-            arguments: [store, author, note, info.argument, files],
+            arguments: [store, author, note, info.argument, files, isDry],
             examples: [
                 .init(
                     "daybook record iso.daybook --author registry < changes.jsonl", "Record a file"),
@@ -65,6 +71,7 @@ struct RecordCommand: Command {
         let recorder = try Recorder(
             path: arguments[store], author: arguments[author], note: arguments[note],
             info: info.info(arguments), files: arguments[files], console)
+        if arguments[isDry] { return try rehearse(recorder, console) }
         let report = RecordingReport(
             console, deed: "Recorded", nothing: "Nothing was recorded.")
         let progress = console.progress("Recording line")
@@ -86,6 +93,31 @@ struct RecordCommand: Command {
             throw error
         }
         try report.close()
+        return .success
+    }
+
+    /// Carries out the lines of one entry, and shows what it would be.
+    private func rehearse(_ recorder: Recorder, _ console: Console) throws -> ExitCode {
+        let input = console.input
+        var isSaved = false
+        do {
+            while let line = try input.next() {
+                guard line.contains(where: { $0 != 0x20 && $0 != 0x09 }) else { continue }
+                guard !isSaved else {
+                    throw LineProblem(
+                        "A dry run takes the lines of one entry, and this one is behind its save.")
+                }
+                let operation = try Operation(parsing: line)
+                if case .save = operation {
+                    isSaved = true
+                } else {
+                    _ = try recorder.perform(operation, line: input.lineNumber)
+                }
+            }
+            try PlannedChanges.show(of: recorder, line: input.lineNumber, console)
+        } catch let problem as LineProblem {
+            throw problem.error(readingLine: input.lineNumber)
+        }
         return .success
     }
 }

@@ -1,3 +1,4 @@
+import Daybook
 import DaybookAudit
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -18,5 +19,17 @@ enum PlannedChanges {
             }
         }
         try listing.close()
+    }
+
+    /// Shows what the open entry of a recorder would be if it were saved in this line.
+    ///
+    /// - Throws: What the save would throw.
+    static func show(of recorder: Recorder, line: Int, _ console: Console) throws {
+        let preview = try recorder.context.previewSave()
+        if let refusal = preview.refusal {
+            throw EntryDiagnosis(recorder).problem(refusal, savedInLine: line)
+        }
+        try show(preview.changes, in: recorder.schema, console)
+        try console.talk(farewell)
     }
 }

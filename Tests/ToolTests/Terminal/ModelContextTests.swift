@@ -1,0 +1,75 @@
+import DaybookTestSupport
+import Foundation
+import Testing
+
+/// `daybook mcp`, message by message; the SDK of the protocol uses it in 'Tools/check-exports/mcp'.
+@Suite struct ModelContextTests {
+    private let library: LibraryStore
+
+    init() throws {
+        library = try LibraryStore()
+    }
+
+    private func answers(_ messages: [String], _ options: [String] = []) throws -> [String] {
+        let ran = try library.run(
+            ["mcp", "library.daybook"] + options, input: messages.joined(separator: "\n"))
+        #expect(ran.status == 0, "\(ran.talk)")
+        return ran.lines
+    }
+
+    private static func call(_ tool: String, _ arguments: String) -> String {
+        #"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"\#(tool)","arguments":\#(arguments)}}"#
+    }
+
+    @Test func `each message that wants an answer gets one line, in order`() throws {
+        let lines = try answers([
+            #"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05"}}"#,
+            #"{"jsonrpc":"2.0","method":"notifications/initialized"}"#, "",
+            #"{"jsonrpc":"2.0","id":"two","method":"ping"}"#, "not JSON",
+        ])
+
+        #expect(lines.count == 3)
+        #expect(lines[0].contains(#""protocolVersion":"2024-11-05""#))
+        #expect(lines[1] == #"{"jsonrpc":"2.0","id":"two","result":{}}"#)
+        #expect(lines[2].contains(#""id":null,"error":{"code":-32700"#))
+    }
+
+    @Test func `without a folder nothing can be proposed, and no tool writes to the store`() throws
+    {
+        let before = try library.bytes
+
+        let lines = try answers([
+            #"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#,
+            Self.call("propose", #"{"name":"x","changes":[{"op":"delete","object":"Shelf/1"}]}"#),
+            Self.call("fetch", #"{"entity":"Shelf"}"#),
+        ])
+
+        #expect(!lines[0].contains("propose"))
+        #expect(lines[1].contains("There is no tool 'propose'"))
+        #expect(lines[2].contains("Shelf/1"))
+        #expect(try library.bytes == before)
+    }
+
+    @Test func `a model with confidential properties is refused unless they may be shown`() throws {
+        let folder = library.folder.url
+        try Data(
+            #"{"entities":[{"name":"Card","attributes":[{"name":"pin","type":"string","confidential":true}]}]}"#
+                .utf8
+        ).write(to: folder.appending(path: "cards.json"))
+        _ = try library.run(["init", "cards.daybook", "--model", "cards.json"])
+
+        let refused = try library.run(["mcp", "cards.daybook"])
+        let shown = try library.run(["mcp", "cards.daybook", "--confidential", "show"])
+
+        #expect(refused.status == 2)
+        #expect(refused.talk.contains("'Card.pin'"))
+        #expect(shown.status == 0)
+    }
+
+    @Test func `a folder for proposals has to be there`() throws {
+        let ran = try library.run(["mcp", "library.daybook", "--propose", "nowhere"])
+
+        #expect(ran.status == 2)
+        #expect(ran.talk.contains("no folder 'nowhere'"))
+    }
+}
