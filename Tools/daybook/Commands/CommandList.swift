@@ -47,6 +47,7 @@ enum CommandList {
         CheckCommand(),
         TilesCommand(),
         ExportCommand(),
+        TutorialCommand(),
         ShellCommand(),
         ModelContextCommand(),
         HelpCommand(),
