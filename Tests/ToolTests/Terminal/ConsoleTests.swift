@@ -51,3 +51,27 @@ import Testing
         #expect(before.output == after.output)
     }
 }
+
+/// What colours say, and what they spare.
+@Suite struct ColorTests {
+    @Test func `in colour changed words have no marks, and the verdict of verify has one`() throws {
+        let library = try LibraryStore()
+        _ = try library.run([
+            "set", "library.daybook", "Book/5", "title=One and two and three and four",
+        ])
+        _ = try library.run([
+            "set", "library.daybook", "Book/5", "title=One and two and 3 and four",
+        ])
+
+        let plain = try library.run(["show", "library.daybook", "head"]).text
+        let colored = try library.run(["show", "library.daybook", "head", "--color", "always"]).text
+        let verdict = try library.run(["verify", "library.daybook", "--color", "always"]).text
+
+        #expect(plain.contains("One and two and [-three-]{+3+} and four"))
+        #expect(
+            colored.contains(
+                "One and two and \u{1B}[31mthree\u{1B}[0m\u{1B}[32m3\u{1B}[0m and four"))
+        #expect(verdict.contains("\u{1B}[32m✓ \u{1B}[0mFine: "))
+        #expect(!(try library.run(["verify", "library.daybook"]).text.contains("✓")))
+    }
+}

@@ -130,14 +130,18 @@ struct VerifyCommand: Command {
         switch outcome.soundness {
         case .success:
             try console.print(
-                (outcome.flaw == nil ? "Fine: " : "No other fault: ")
+                (outcome.flaw == nil
+                    ? console.palette.mark("✓ ", .added) + "Fine: "
+                    : console.palette.mark("✗ ", .failure) + "No other fault: ")
                     + "\(entries) in an unbroken chain, and \(outcome.recordsCompared) records "
                     + "that agree with them.")
         case .unverifiable:
             try console.print("No fault was found, but not everything was checked.")
         default:
             let count = outcome.findings.count
-            try console.print(count == 1 ? "1 finding." : "\(count) findings.")
+            try console.print(
+                console.palette.mark("✗ ", .failure)
+                    + (count == 1 ? "1 finding." : "\(count) findings."))
         }
         guard let digest = outcome.digest else { return }
         try console.print("Entry \(outcome.head) has the digest \(digest).")

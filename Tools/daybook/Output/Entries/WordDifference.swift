@@ -1,7 +1,7 @@
 /// The differences between a text and an older one, word by word.
 ///
-/// Removed words are in `[-…-]`, new ones in `{+…+}`, as in `git diff --word-diff`, so that nothing
-/// is shown by colour alone.
+/// Removed words are in `[-…-]`, new ones in `{+…+}`, as in `git diff --word-diff`; in colour they are red and green
+/// without marks, as in `git diff --color-words`.
 struct WordDifference {
     /// A part of both texts or of one of them.
     enum Part: Equatable {
@@ -165,7 +165,8 @@ struct WordDifferenceText {
     func lines(of difference: WordDifference, quoting quote: (String) -> String) -> [String] {
         var lines: [(text: String, isChanged: Bool)] = [("", false)]
         func add(_ text: String, _ open: String, _ close: String, _ style: Style) {
-            lines[lines.count - 1].text += palette(open + quote(text) + close, style)
+            let marked = palette.isColored ? quote(text) : open + quote(text) + close
+            lines[lines.count - 1].text += palette(marked, style)
             lines[lines.count - 1].isChanged = true
         }
         for part in difference.parts {

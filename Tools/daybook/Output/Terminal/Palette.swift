@@ -50,4 +50,9 @@ struct Palette: Sendable {
         guard isColored, style != .plain, !text.isEmpty else { return text }
         return "\u{1B}[\(style.code)m\(text)\u{1B}[0m"
     }
+
+    /// A sign that only says in colour what words say anyway: nothing without colours.
+    func mark(_ sign: String, _ style: Style) -> String {
+        isColored ? self(sign, style) : ""
+    }
 }
