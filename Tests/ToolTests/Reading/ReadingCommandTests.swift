@@ -131,3 +131,66 @@ import Testing
         #expect(try Data(contentsOf: file) == before)
     }
 }
+
+/// Columns that are chosen, and other forms of them.
+@Suite struct FetchedColumnTests {
+    private let library: LibraryStore
+
+    init() throws {
+        library = try LibraryStore()
+        let renamed = try library.run(["set", "library.daybook", "Shelf/1", "label=A|*b*\n<i>"])
+        try #require(renamed.status == 0, "\(renamed.talk)")
+    }
+
+    private func fetch(_ words: [String]) throws -> ToolResult {
+        try library.run(["fetch", "library.daybook", "Book", "--sort", "isbn"] + words)
+    }
+
+    @Test func `columns are shown as they are named, also of objects that are referred to`() throws
+    {
+        let columns = ["--column", "title", "--column", "shelf.label", "--column", "object"]
+
+        #expect(
+            try fetch(columns).lines.map {
+                $0.split(separator: " ", omittingEmptySubsequences: true)
+            }[0]
+                == ["title", "shelf.label", "object"])
+        #expect(
+            try fetch(columns + ["--format", "csv"]).text
+                == "title,shelf.label,object\r\nOne,\"A|*b*\n<i>\",Book/5\r\n"
+                + "Two,\"A|*b*\n<i>\",Book/6\r\nTwo,,Book/7\r\n")
+    }
+
+    @Test func `no text ends its cell or begins markup in a table of Markdown`() throws {
+        let ran = try fetch(["--column", "isbn", "--column", "shelf.label", "--format", "markdown"])
+
+        #expect(
+            ran.text == "| isbn | shelf.label |\n|---|---|\n| 1 | A\\|\\*b\\*<br>&lt;i> |\n"
+                + "| 2 | A\\|\\*b\\*<br>&lt;i> |\n| 3 |  |\n")
+    }
+
+    @Test func `a template has values in place of names`() throws {
+        let ran = try fetch(["--template", "{{{isbn}}} {title}: {shelf.label} {object}"])
+
+        #expect(ran.lines.first == "{1} One: A|*b*\\n<i> Book/5")
+        #expect(ran.lines.last == "{3} Two:  Book/7")
+    }
+
+    private static let refused: [(words: [String], part: String)] = [
+        (["--template", "{nope}"], "nope"), (["--template", "{isbn"], "not closed"),
+        (["--column", "authors"], "leads to many"),
+        (["--column", "isbn", "--output", "json"], "--output"),
+        (["--column", "isbn", "--count"], "--count"),
+        (["--template", "x", "--format", "csv"], "excludes"),
+        (["--format", "markdown", "--group", "title"], "as csv"),
+        (["--format", "xml"], "csv or markdown"),
+    ]
+
+    @Test func `what does not go together is refused`() throws {
+        for (words, part) in Self.refused {
+            let ran = try fetch(words)
+            #expect(ran.status == 2, "\(words)")
+            #expect(ran.talk.contains(part), "\(words): \(ran.talk)")
+        }
+    }
+}

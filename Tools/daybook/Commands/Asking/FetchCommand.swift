@@ -31,9 +31,15 @@ struct FetchCommand: Command {
         "--explain",
         "Print how the objects are found and what was read for it, and not the objects.")
     private let groups = GroupArguments()
+    private let columns = RepeatedOption(
+        "--column", "KEY", .name,
+        "Show this property, 'object' or a path such as country.name, and what else is named so.")
     private let form = Option(
-        "--format", "FORMAT", .word(among: ["csv"]),
-        "Print comma-separated values, the names of the columns first.")
+        "--format", "FORMAT", ValueParser<FetchForm>.oneOf,
+        "Print comma-separated values or a table in Markdown, the names of the columns first.")
+    private let template = Option(
+        "--template", "TEXT", .text,
+        "Print this for each object, with values in place of '{name}' and '{country.name}'.")
 
     var declaration: CommandDeclaration {
         CommandDeclaration(
@@ -81,13 +87,15 @@ struct FetchCommand: Command {
                 how many rows, records of indexes, versions and pages were read for it. Rows
                 that were read beyond one for each object that was found were passed over.
 
-                CSV is RFC 4180 in UTF-8: a field that is empty and not quoted is null.
+                CSV is RFC 4180 in UTF-8: a field that is empty and not quoted is null. Groups and
+                changes are printed as CSV and not as Markdown. In a template '{{' and '}}' stand
+                for braces.
                 """,
             arguments: [
                 store, entity, filter, moment, then, sort, limit, offset, after, count, changes,
                 explain,
             ]
-                + groups.all + [form],
+                + groups.all + [columns, form, template],
             examples: [
                 .init(
                     "daybook fetch iso.daybook Country --where \"name BEGINSWITH 'F'\"",
@@ -107,6 +115,12 @@ struct FetchCommand: Command {
                 .init(
                     "daybook fetch iso.daybook Country --format csv > countries.csv",
                     "A table for a spreadsheet"),
+                .init(
+                    "daybook fetch iso.daybook Subdivision --column name --column country.name",
+                    "Two columns, one of them of the object that is referred to"),
+                .init(
+                    "daybook fetch iso.daybook Country --template '{alpha2}: {name}'",
+                    "A line of one's own for each object"),
             ],
             endings: [
                 .init(.success),
@@ -125,7 +139,8 @@ struct FetchCommand: Command {
         if let text = arguments[filter] {
             query.filter = try StoreReading.filter(text, for: entity, in: store.schema)
         }
-        let isCSV = arguments[form] != nil
+        let form = arguments[form]
+        let isCSV = form == .csv
         let isPage = arguments[after] != nil
         if isPage {
             guard arguments[limit] ?? 0 > 0, arguments[offset] == nil, !arguments[count],
@@ -136,11 +151,9 @@ struct FetchCommand: Command {
                         + "or groups.")
             }
         }
-        if isCSV, console.format != .text {
-            throw ToolError.usage("'--format csv' and '--output' exclude each other.")
-        }
+        try checkForms(arguments, console)
         if arguments[explain] {
-            guard !isCSV, !arguments[changes] else {
+            guard form == nil, !arguments[changes] else {
                 throw ToolError.usage("'--explain' excludes '--changes' and '--format'.")
             }
             try explained(query, arguments, in: store, at: sequence).print(console)
@@ -170,10 +183,14 @@ struct FetchCommand: Command {
             }
             let next = try isPage ? cursor(behind: objects, of: query, reading) : nil
             let shown = isPage ? Array(objects.prefix(query.limit ?? .max)) : objects
-            if isCSV {
-                try printCSV(shown, of: entity, reading, console)
+            if let text = arguments[template] {
+                let template = try FetchTemplate(text, of: entity, in: store.schema)
+                try print(shown, as: template, reading, console)
+            } else if console.format == .text {
+                let columns = try self.columns(arguments, of: entity, in: store.schema)
+                try print(shown, columns, form, reading, console)
             } else {
-                try print(shown, of: entity, reading, console, page: isPage ? .some(next) : nil)
+                try printJSON(shown, reading, console, page: isPage ? .some(next) : nil)
             }
             if isPage, console.format == .text {
                 try console.talk(next.map { "The next page: --after \($0)" } ?? "The last page.")
@@ -275,13 +292,41 @@ struct FetchCommand: Command {
 
     // MARK: - Printing
 
-    private func print(
-        _ objects: [ObjectID], of entity: SchemaEntity, _ reading: PagedReading,
-        _ console: Console, page next: String??
-    ) throws {
-        if console.format == .text {
-            return try printTable(objects, of: entity, reading, console)
+    /// Refuses forms that exclude each other.
+    private func checkForms(_ arguments: ParsedArguments, _ console: Console) throws {
+        let isText = console.format == .text
+        if let form = arguments[form] {
+            guard isText else {
+                throw ToolError.usage("'--format \(form)' and '--output' exclude each other.")
+            }
+            if form == .markdown, arguments[changes] || groups.areAsked(arguments) {
+                throw ToolError.usage("Groups and changes are printed as csv, not as markdown.")
+            }
         }
+        let listsOthers = arguments[changes] || arguments[explain] || arguments[count]
+        let isChosen = !arguments[columns].isEmpty || arguments[template] != nil
+        guard !isChosen || isText && !listsOthers && !groups.areAsked(arguments) else {
+            throw ToolError.usage(
+                "'--column' and '--template' are about objects as text, without '--count', groups, "
+                    + "'--changes', '--explain' and '--output'.")
+        }
+        if arguments[template] != nil, arguments[form] != nil || !arguments[columns].isEmpty {
+            throw ToolError.usage("'--template' excludes '--column' and '--format'.")
+        }
+    }
+
+    private func columns(
+        _ arguments: ParsedArguments, of entity: SchemaEntity, in schema: Schema
+    ) throws -> FetchedColumns {
+        let keys = arguments[columns]
+        return keys.isEmpty
+            ? FetchedColumns(of: entity)
+            : try FetchedColumns(keys, of: entity, in: schema, for: "--column")
+    }
+
+    private func printJSON(
+        _ objects: [ObjectID], _ reading: PagedReading, _ console: Console, page next: String??
+    ) throws {
         var listing = Listing(console, isPage: next != nil)
         try reading.forEach(objects) { object, snapshot in
             let bytes = try json(of: object, snapshot)
@@ -292,53 +337,39 @@ struct FetchCommand: Command {
         if let next { try listing.close(next: next) } else { try listing.close() }
     }
 
-    private func printTable(
-        _ objects: [ObjectID], of entity: SchemaEntity, _ reading: PagedReading,
-        _ console: Console
+    /// A table for people, or the same columns in a form for other programs.
+    private func print(
+        _ objects: [ObjectID], _ columns: FetchedColumns, _ form: FetchForm?,
+        _ reading: PagedReading, _ console: Console
     ) throws {
-        let shown = entity.shownProperties
-        var table = TextTable(
-            [TextTable.Column("object")] + shown.map { TextTable.Column($0.name) })
+        var table = TextTable(columns.titles.map { TextTable.Column($0) })
+        if let form { try console.write(form.head(columns.titles)) }
         try reading.forEach(objects) { object, snapshot in
-            var cells = [TextTable.Cell(snapshot.schema.name(of: object), .name)]
-            for property in shown {
-                cells.append(TextTable.Cell(try value(of: property, in: object, snapshot).text))
-            }
-            return (cells, cells.reduce(0) { $0 + $1.text.utf8.count })
-        } print: { cells in
-            table.append(cells)
+            let texts = try columns.texts(of: object, snapshot)
+            return (texts, texts.reduce(0) { $0 + ($1?.utf8.count ?? 0) })
+        } print: { texts in
+            if let form { return try console.write(form.line(texts)) }
+            table.append(
+                zip(columns.titles, texts).map { title, text in
+                    TextTable.Cell(text ?? "", title == "object" ? .name : .plain)
+                })
         }
+        guard form == nil else { return }
         try console.print(table)
         try console.talk(objects.count == 1 ? "1 object." : "\(objects.count) objects.")
     }
 
-    /// The same columns as the table, as comma-separated values.
-    private func printCSV(
-        _ objects: [ObjectID], of entity: SchemaEntity, _ reading: PagedReading,
+    /// A line for each object, as the user wants it.
+    private func print(
+        _ objects: [ObjectID], as template: FetchTemplate, _ reading: PagedReading,
         _ console: Console
     ) throws {
-        let shown = entity.shownProperties
-        try console.write(CSVRow().line(["object"] + shown.map(\.name)))
         try reading.forEach(objects) { object, snapshot in
-            var row = CSVRow()
-            row.append(snapshot.schema.name(of: object))
-            for property in shown {
-                let value = try value(of: property, in: object, snapshot)
-                row.append(value.isNull ? nil : value.text)
-            }
-            let line = row.line
-            return (line, line.count)
+            let line = template.line(try template.columns.texts(of: object, snapshot))
+            return (line, line.utf8.count)
         } print: { line in
-            try console.write(line)
+            try console.print(line)
         }
-    }
-
-    private func value(
-        of property: SchemaProperty, in object: ObjectID, _ snapshot: borrowing Snapshot
-    ) throws -> AuditValue {
-        AuditValue(
-            try snapshot.value(of: property, in: object), type: property.attribute?.type,
-            in: snapshot.schema)
     }
 
     /// `{"object":"Country/17","entity":"Country","values":{…}}`, with every property stored on the
@@ -359,13 +390,6 @@ struct FetchCommand: Command {
             writer.object { $0.values(of: state, entity, in: schema) }
         }
         return writer.bytes
-    }
-}
-
-extension SchemaEntity {
-    /// The properties that have a column in a table of objects.
-    fileprivate var shownProperties: [SchemaProperty] {
-        slots.prefix(storedSlotCount).filter { !$0.isRemoved }
     }
 }
 
