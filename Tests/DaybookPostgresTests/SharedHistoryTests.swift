@@ -13,7 +13,7 @@ struct SharedHistoryTests {
     private static let transactions = 40
 
     /// How many histories are made for each way to save.
-    private static let histories =
+    static let histories =
         ProcessInfo.processInfo.environment["DAYBOOK_SHARED_HISTORIES"].flatMap(Int.init) ?? 1
 
     @Test(arguments: IsolationWork.Way.allCases)

@@ -44,6 +44,20 @@ final class ClusterStore: Sendable {
             identity)
     }
 
+    /// How a program reaches the store.
+    func link(limits: PostgresTerms.Limits = .short) throws -> SharedLink {
+        let servers = try ServerDescription(cluster.description(of: [0, 1, 2], as: "ledger"))
+        let (identity, name) = (identity, name)
+        return SharedLink(
+            to: "tests:\(name)", identify: { identity },
+            connect: { file, identity in
+                PostgresJournal(
+                    PostgresTerms(
+                        servers: servers, store: name, node: file.node, program: "tests",
+                        protection: .required, limits: limits, clock: microseconds), identity)
+            })
+    }
+
     /// How many entries a server shows to whoever asks it.
     func entries(on server: Int) throws -> Int? {
         Int(

@@ -34,28 +34,39 @@ final class SharedProgram: Sendable {
     ///   - folder: Where its copy is; nil for a new place.
     ///   - model: Its classes.
     /// - Throws: What opening throws.
-    init(
+    convenience init(
         _ store: SharedStore, through servers: ServerDescription? = nil,
         limits: PostgresTerms.Limits = .patient, in folder: TemporaryDirectory? = nil,
         model: [ManagedObject.Type] = [Account.self, Booking.self]
     ) throws {
+        let servers = try servers ?? store.server.description(as: store.login)
+        let (identity, name) = (store.identity, store.name)
+        try self.init(
+            SharedLink(
+                to: "tests:\(name)", identify: { identity },
+                connect: { file, identity in
+                    PostgresJournal(
+                        PostgresTerms(
+                            servers: servers, store: name, node: file.node, program: "tests",
+                            protection: .waived, limits: limits, clock: microseconds), identity)
+                }), in: folder, model: model)
+    }
+
+    /// Opens a copy, or makes it where there is none.
+    ///
+    /// - Parameters:
+    ///   - link: How it reaches its store.
+    ///   - folder: Where its copy is; nil for a new place.
+    ///   - model: Its classes.
+    /// - Throws: What opening throws.
+    init(
+        _ link: SharedLink, in folder: TemporaryDirectory? = nil, model: [ManagedObject.Type]
+    ) throws {
         self.folder = try folder ?? TemporaryDirectory()
         path = self.folder.path("copy.daybook")
-        let servers = try servers ?? store.server.description(as: store.login)
-        let identity = store.identity
-        let name = store.name
-        let link = SharedLink(
-            to: "tests:\(name)", identify: { identity },
-            connect: { file, identity in
-                PostgresJournal(
-                    PostgresTerms(
-                        servers: servers, store: name, node: file.node, program: "tests",
-                        protection: .waived, limits: limits, clock: microseconds), identity)
-            })
         var description = PersistentStoreDescription(url: URL(fileURLWithPath: path))
         description.sharing = StoreSharing(link)
-        container = try TestContainer.make(
-            model: model, descriptions: [])
+        container = try TestContainer.make(model: model, descriptions: [])
         try container.persistentStoreCoordinator.addPersistentStore(with: description)
     }
 
