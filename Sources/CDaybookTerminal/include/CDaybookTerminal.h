@@ -6,6 +6,17 @@
 #ifndef CTERMINAL_H
 #define CTERMINAL_H
 
+// The process
+
+// How many words the command line has, with the name of the program; 0 where the system does not hand them out.
+int terminal_argument_count(void);
+
+// A word of the command line.
+const char *terminal_argument(int index);
+
+// A path by which this program can be started again; NULL when there is none.
+const char *terminal_own_program(void);
+
 // Programs
 
 // Forgets the words of the last program.

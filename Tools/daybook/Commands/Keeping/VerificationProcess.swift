@@ -171,11 +171,7 @@ enum VerificationProcess {
 
     /// This program, even if another has replaced it in the folder meanwhile.
     private static var executable: String {
-        #if os(Linux)
-        "/proc/self/exe"
-        #else
-        Bundle.main.executablePath ?? CommandLine.arguments[0]
-        #endif
+        terminal_own_program().map { String(cString: $0) } ?? CommandLine.arguments[0]
     }
 
     private static let cannotStart = "The process that checks cannot be started"

@@ -57,8 +57,12 @@ enum SystemCall {
     /// - Throws: ``ToolError`` for a word that is not UTF-8. If it were repaired, as Swift does,
     ///   two file names could become one.
     static func commandLine() throws -> [String] {
-        try (1..<max(1, Int(CommandLine.argc))).map { index in
-            guard let word = CommandLine.unsafeArgv[index] else { return "" }
+        let handedOut = Int(terminal_argument_count())
+        return try (1..<max(1, handedOut > 0 ? handedOut : Int(CommandLine.argc))).map { index in
+            let found =
+                handedOut > 0
+                ? terminal_argument(Int32(index)) : UnsafePointer(CommandLine.unsafeArgv[index])
+            guard let word = found else { return "" }
             if let text = String(validatingCString: word) { return text }
             let bytes = (0..<strlen(word)).map { UInt8(bitPattern: word[$0]) }
             throw ToolError.usage(
