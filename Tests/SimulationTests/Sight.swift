@@ -119,11 +119,14 @@ struct Sight {
         return new == nil && old == nil ? nil : (new ?? []) + (old ?? [])
     }
 
-    /// Notes that all steps are from before the last save.
+    /// Notes that all steps are from before the last save, but for those that were undone: they are not saved.
     mutating func settleSteps() {
         savedCursor = cursor
         settled.merge(recorded) { $0.merging($1) { $0 + $1 } }
         recorded = [:]
+        for group in groups[cursor...] {
+            for (id, step) in group { note(step.before, step.after, of: id) }
+        }
     }
 
     mutating func undo(_ head: World) {

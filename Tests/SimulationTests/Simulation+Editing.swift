@@ -184,6 +184,7 @@ extension Simulation {
         noticeOthers(index, sights[index].cursor - 1)
         contexts[index].undo()
         if sights[index].undoMeetsOthers {
+            sights[index].cursor = max(0, sights[index].cursor - 1)
             try followUndo(index)
         } else {
             sights[index].undo(under(index))
@@ -211,6 +212,7 @@ extension Simulation {
         noticeOthers(index, sights[index].cursor)
         contexts[index].redo()
         if sights[index].undoMeetsOthers {
+            sights[index].cursor = min(sights[index].groups.count, sights[index].cursor + 1)
             try followUndo(index)
         } else {
             sights[index].redo(under(index))

@@ -298,7 +298,11 @@ final class Simulation {
             if want == have { continue }
             let isEdited = object.changedValues()[field.name] != nil
             if rules.isEmptied(field, want, have, in: view) {
-                if !isEdited, sights[index].seen[id]?[field.name] == have {
+                // An object that was new here comes back with the undo of its delete, and the reference with it.
+                let comesBack = want.destinations.contains {
+                    sights[index].annihilated.contains($0)
+                }
+                if !isEdited, !comesBack, sights[index].seen[id]?[field.name] == have {
                     sights[index].mine[id]?[field.name] = have
                 }
                 continue
