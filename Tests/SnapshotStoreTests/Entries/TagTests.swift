@@ -60,7 +60,8 @@ import Testing
 
     @Test(
         arguments: [
-            "", "42", "head", "HEAD", "2011-12-15", "2011-12-15T08:30", "-x", ".x", "x.", "x.lock",
+            "", "42", "head", "HEAD", "2011-12-15", "2011-12-15T08:30", "2011-12", "today",
+            "2.days.ago", "-x", ".x", "x.", "x.lock",
             "a..b", "a@{b", "a/b", "a b", "a\tb", "a\u{7F}", "a~1", "a^", "a:b", "a?", "a*", "[a",
             "a\\b", "\"a\"", "it's", "a\u{202E}b", String(repeating: "x", count: 201),
         ])
@@ -73,7 +74,7 @@ import Testing
         #expect(try temporary.store.tags().isEmpty)
     }
 
-    @Test(arguments: ["v1", "2011q4", "2011-12", "Größe", "release-2", "a.b", "日本", "x_y", "{"])
+    @Test(arguments: ["v1", "2011q4", "2011-x2", "Größe", "release-2", "a.b", "日本", "x_y", "{"])
     func `other names are allowed`(name: String) throws {
         let temporary = try store()
 
