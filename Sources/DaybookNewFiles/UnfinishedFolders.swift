@@ -13,8 +13,8 @@ internal import Synchronization
 package enum UnfinishedFolders {
     private struct Folder {
         let path: String
-        /// Open and locked, by which others know that it is needed.
-        let descriptor: Int32
+        /// Open and locked, by which others know that it is needed; nil where that cannot be.
+        let descriptor: Int32?
         /// The known files in it.
         var names: Set<String> = []
     }
@@ -59,12 +59,16 @@ package enum UnfinishedFolders {
         let prepare = state.withLock { $0.prepare.take() }
         prepare?()
         return try state.withLock { state throws(NewFileError) in
+            var attempts = 0
             while true {
+                attempts += 1
                 let digits = String(UInt64.random(in: 0..<1 << 48), radix: 16)
                 let zeros = String(repeating: "0", count: AbandonedFolders.digits - digits.count)
                 let path = "\(folder)/\(prefix).\(zeros)\(digits)"
                 guard mkdir(path, 0o700) == 0 else { throw .system(target ?? path, "made", errno) }
-                guard let descriptor = try locked(path, for: target ?? path) else { continue }
+                let descriptor = try locked(path, for: target ?? path)
+                // A file system may not tell that a folder is the same, however often it is asked.
+                if descriptor == nil, attempts < locksTriedMaximum { continue }
                 state.next += 1
                 state.folders[state.next] = Folder(path: path, descriptor: descriptor)
                 return (path, state.next)
@@ -83,6 +87,8 @@ package enum UnfinishedFolders {
             throw error
         }
     }
+
+    private static let locksTriedMaximum = 8
 
     /// Remembers that a file of that name will be made in a folder.
     static func remember(_ name: String, in number: UInt64) {
@@ -109,7 +115,7 @@ package enum UnfinishedFolders {
 
     /// Once the folder itself is gone, no file can be made in it.
     private static func remove(_ folder: Folder) {
-        defer { close(folder.descriptor) }
+        defer { if let descriptor = folder.descriptor { close(descriptor) } }
         let path = folder.path
         // Known files are removed without listing the folder, for which there may be no descriptor
         // left.

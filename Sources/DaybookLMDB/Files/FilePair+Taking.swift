@@ -53,9 +53,11 @@ extension FilePair {
             // The folder is not writable, so no process can write to the file.
             if options.readOnly, access(FileNaming.folder(of: file.path), W_OK) != 0 { return nil }
             descriptor = daybook_open(lockPath, O_RDWR | O_CREAT)
-            if descriptor >= 0 { shareLockFile(descriptor, as: file) }
         }
-        guard descriptor < 0 else { return descriptor }
+        guard descriptor < 0 else {
+            shareLockFile(descriptor, as: file)
+            return descriptor
+        }
         let number = errno
         if options.readOnly, number == EROFS || isNoRoom(number) { return nil }
         switch number {
@@ -69,13 +71,19 @@ extension FilePair {
         }
     }
 
-    /// Has everybody who may use the file use its lock file. Where that fails, they are told so when they open it.
+    /// Has everybody who may use the file use its lock file, as far as this user may see to it. Others are told when they
+    /// open it.
     private static func shareLockFile(_ descriptor: Int32, as file: FilePath) {
-        var data = stat()
-        guard stat(file.path, &data) == 0 else { return }
-        _ = fchmod(descriptor, data.st_mode & 0o666)
+        var (data, lock) = (stat(), stat())
+        guard stat(file.path, &data) == 0, fstat(descriptor, &lock) == 0 else { return }
+        let isOurs = lock.st_uid == geteuid()
+        if isOurs, lock.st_mode & 0o666 != data.st_mode & 0o666 {
+            _ = fchmod(descriptor, data.st_mode & 0o666)
+        }
         // A look by the superuser does not keep the file's owner out.
-        if geteuid() == 0 { _ = fchown(descriptor, data.st_uid, data.st_gid) }
+        if isOurs, geteuid() == 0, lock.st_uid != data.st_uid || lock.st_gid != data.st_gid {
+            _ = fchown(descriptor, data.st_uid, data.st_gid)
+        }
     }
 
     /// Makes other processes wait before they open or remove the file.

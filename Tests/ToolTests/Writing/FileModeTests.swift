@@ -41,12 +41,15 @@ struct FileModeTests {
     @Test func `whoever may use a store may use its lock file`() throws {
         let library = try LibraryStore()
         let store = library.folder.url.appending(path: "library.daybook").path
-        try FileManager.default.removeItem(atPath: store + "-lock")
-        try FileManager.default.setAttributes([.posixPermissions: 0o664], ofItemAtPath: store)
+        for hasLockFile in [true, false] {
+            if !hasLockFile { try FileManager.default.removeItem(atPath: store + "-lock") }
+            let mode = hasLockFile ? 0o660 : 0o664
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: store)
 
-        let ran = try Tool.shell("umask 077; \"$DAYBOOK\" log '\(store)'")
+            let ran = try Tool.shell("umask 077; \"$DAYBOOK\" log '\(store)'")
 
-        #expect(ran.status == 0, "\(ran.talk)")
-        #expect(try Self.mode(store + "-lock") == 0o664)
+            #expect(ran.status == 0, "\(ran.talk)")
+            #expect(try Self.mode(store + "-lock") == mode)
+        }
     }
 }
