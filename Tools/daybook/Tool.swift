@@ -28,7 +28,8 @@ enum Tool {
         An object is written as its entity and its number: Country/17.
 
         STORE can be left out when DAYBOOK_STORE is set to it: 'daybook log', 'daybook show 7'. A file \
-        that is there and stands in its place is taken for the store all the same.
+        that is there and stands in its place is taken for the store all the same, and so is a \
+        word that ends with '.daybook'.
         """
 
     /// Runs the tool with the command line of the process.

@@ -5,10 +5,11 @@ internal import Synchronization
 /// The object numbers that this store may give out without asking the file.
 ///
 /// Invariants: every number in a block was taken from the file in a durable write, by this store
-/// alone, and is given out once.
+/// alone, and is given out once; unless they are imagined, for objects that are never saved.
 final class ObjectNumbers: Sendable {
     private let blocks = Mutex<[Range<UInt64>]>([])
     private let greatestBound = Atomic<UInt64>(0)
+    private let hasImagined = Atomic(false)
     private let countTaken = Mutex(StoreLayout.numberBlockSize / 2)
 
     /// The end of the last block taken: in the file, all numbers below it are taken. Only unused
@@ -56,6 +57,15 @@ final class ObjectNumbers: Sendable {
                 blocks.append(block)
             }
         }
+    }
+
+    /// Whether numbers are given out that nobody has taken.
+    var areImagined: Bool { hasImagined.load(ordering: .relaxed) }
+
+    /// Gives out numbers from one on that nobody has taken, and none that were.
+    func imagine(from first: UInt64) {
+        hasImagined.store(true, ordering: .relaxed)
+        blocks.withLock { $0 = [first..<first + 1 << 32] }
     }
 
     /// Removes the last block, to give it back to the file.

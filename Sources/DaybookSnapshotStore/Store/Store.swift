@@ -79,7 +79,7 @@ package final class Store: Sendable {
         guard let environment = environment.withLock({ $0.take() }) else { return }
         ahead?.end()
         defer { news.tellEverybody() }
-        guard !options.isReadOnly else { return }
+        guard !options.isReadOnly, !numbers.areImagined else { return }
         do {
             guard sharing == nil else { return try keepSharedNumbers(environment) }
             guard let unused = numbers.removeLast() else { return }
@@ -142,6 +142,17 @@ package final class Store: Sendable {
             }
             numbers.add(block)
         }
+    }
+
+    /// Gives out numbers from now on that are not taken, for a preview of objects that are never saved: neither the
+    /// file nor a shared store is written to.
+    ///
+    /// - Complexity: O(log *n*) page reads.
+    package func imagineObjectNumbers() throws {
+        let first = try reading { [meta = parts.tables.meta] in
+            try StoreMetadata.reserved(meta, in: $0)
+        }
+        numbers.imagine(from: first)
     }
 
     /// The first of `count` such numbers in a row.

@@ -50,6 +50,35 @@ import Testing
         #expect(try library.bytes == before)
     }
 
+    @Test func `a proposal leaves the store as it is, and a long answer is refused`() throws {
+        let folder = library.folder.url.appending(path: "proposals")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        let title = String(repeating: "long ", count: 100_000)
+        for number in 1...3 {
+            _ = try library.run(
+                ["record", "library.daybook"],
+                input:
+                    #"{"op":"update","object":"Book/5","values":{"title":"\#(number) \#(title)"}}"#)
+        }
+        let before = try library.bytes
+
+        let lines = try answers(
+            [
+                Self.call(
+                    "propose",
+                    #"{"name":"new","changes":[{"op":"insert","entity":"Shelf","values":{"label":"Z"}}]}"#
+                ),
+                Self.call("history", #"{"object":"Book/5"}"#),
+                Self.call("fetch", #"{"entity":"Shelf"}"#),
+            ], ["--propose", "proposals"])
+
+        #expect(lines.count == 3)
+        #expect(lines[0].contains("Proposed in 'proposals/new.jsonl'"))
+        #expect(lines[1].contains("Ask for less"))
+        #expect(lines[2].contains("Shelf/1"))
+        #expect(try library.bytes == before)
+    }
+
     @Test func `a model with confidential properties is refused unless they may be shown`() throws {
         let folder = library.folder.url
         try Data(

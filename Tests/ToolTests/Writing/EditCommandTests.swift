@@ -59,16 +59,22 @@ import Testing
         let before = try library.bytes
 
         let set = try library.run(["set", "library.daybook", "Shelf/1", "label=Z", "--dry-run"])
+        let add = try library.run(["add", "library.daybook", "Shelf", "label=Y", "--dry-run"])
         let delete = try library.run(["delete", "library.daybook", "Person/3", "-n"])
         let refused = try library.run(["delete", "library.daybook", "Shelf/1", "--dry-run"])
 
         #expect(set.text == "updated Shelf/1\n    label  \"A\" → \"Z\"\n")
         #expect(set.talk == "Nothing was changed: this was a dry run.\n")
+        #expect(add.text == "inserted Shelf/9\n    label  \"Y\"\n")
         #expect(delete.text.contains("deleted Person/3"))
         #expect(delete.text.contains("updated Book/5"))
         #expect(refused.status == 5)
         #expect(refused.talk.contains("'items'"))
         #expect(try library.bytes == before)
+        // Not even a number was taken.
+        #expect(
+            try library.run(["add", "library.daybook", "Shelf", "label=Y"]).text
+                == "Entry 4 adds Shelf/9.\n")
     }
 
     private static let refused: [(words: [String], status: Int32, part: String)] = [
@@ -122,6 +128,7 @@ import Testing
         #expect(try library.head() == 6)
         let model = Fixture.folder.appending(path: "models/library.json").path
         #expect(try run(["init", "new.daybook", "--model", model]).status == 0)
+        #expect(try run(["tag", "missing.daybook"]).talk.contains("no file 'missing.daybook'"))
         #expect(try run(["log", "missing.daybook"]).talk.contains("no file 'missing.daybook'"))
         #expect(try run(["set", "Shelf/1"]).talk.contains("NAME=VALUE is missing"))
     }

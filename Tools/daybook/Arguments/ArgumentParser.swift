@@ -95,9 +95,10 @@ struct ArgumentParser {
         guard let store, let first = command.positionals.first, first.name == "STORE" else {
             return try given.get()
         }
-        // A file that is there is meant. Otherwise the line may do without a store, if it fits then.
+        // A file that is there is meant, and what is called like a store. Otherwise the line may do without a store, if
+        // it fits then.
         if case .success(let parsed) = given, let path = parsed.firstText(of: first),
-            FileManager.default.fileExists(atPath: path)
+            path.hasSuffix(".daybook") || FileManager.default.fileExists(atPath: path)
         {
             return parsed
         }

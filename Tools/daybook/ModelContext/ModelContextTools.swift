@@ -259,16 +259,23 @@ struct ModelContextTools {
                 return
             }
         }
-        let answer = output.fileHandleForReading.readDataToEndOfFile()
+        // No more is read than can be answered, however much the command has to say.
+        var answer = Data()
+        while answer.count <= Self.bytesMaximum,
+            let piece = try output.fileHandleForReading.read(upToCount: 1 << 16), !piece.isEmpty
+        {
+            answer += piece
+        }
+        if answer.count > Self.bytesMaximum { process.terminate() }
         reading.wait()
         process.waitUntilExit()
+        guard answer.count <= Self.bytesMaximum else {
+            return ("The answer is longer than \(Self.bytesMaximum) bytes. Ask for less.", true)
+        }
         // 1 is an answer: a difference, or no turn.
         guard process.terminationReason == .exit, [0, 1].contains(process.terminationStatus) else {
             let reason = String(decoding: said.talk, as: UTF8.self)
             return (reason.isEmpty ? "The command ended early." : reason, true)
-        }
-        guard answer.count <= Self.bytesMaximum else {
-            return ("The answer is longer than \(Self.bytesMaximum) bytes. Ask for less.", true)
         }
         return (String(decoding: answer, as: UTF8.self), false)
     }

@@ -91,15 +91,22 @@ extension Recorder {
             throw LineProblem("'\(attribute.name)' is wrong: '\(name)' is not a regular file.")
         }
         var staging = DataStaging(in: store)
+        // What is staged is written; a dry run has all of it in memory.
+        var whole = Data()
         do {
             let input = try InputFile(file)
             var buffer = [UInt8](repeating: 0, count: 1 << 20)
             while case let count = try input.read(into: &buffer), count > 0 {
-                try staging.append(Data(buffer[..<count]))
+                if isDry {
+                    whole += buffer[..<count]
+                } else {
+                    try staging.append(Data(buffer[..<count]))
+                }
             }
         } catch let error as ToolError {
             throw LineProblem("'\(attribute.name)' is wrong: \(error.message)")
         }
+        if isDry { return Value.data(whole) }
         return Value.large(try staging.finish()).normalized(for: .data)
     }
 

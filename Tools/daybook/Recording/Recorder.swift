@@ -31,6 +31,8 @@ final class Recorder {
     private let info: [String: String]
     /// The folder of the files that values may name; nil when they may not.
     let files: String?
+    /// Whether nothing is saved.
+    let isDry: Bool
     private var refs: [String: NamedObject] = [:]
     let matcher: ObjectMatcher
     var trace = EntryTrace()
@@ -47,11 +49,12 @@ final class Recorder {
     ///   - note: The note of saves that have none.
     ///   - info: Information on saves that have none by the same key.
     ///   - files: The folder of the files that values may name; nil when they may not.
+    ///   - isDry: Whether nothing is saved, and not even a number taken for a new object.
     ///   - console: Where it is shown that pages are checked before the first save.
     /// - Throws: ``StoreError`` when the store cannot be used.
     init(
         path: String, author: String?, note: String?, info: [String: String] = [:],
-        files: String? = nil, _ console: Console
+        files: String? = nil, isDry: Bool = false, _ console: Console
     ) throws {
         // The container shares the file that is open here, and what is told of its check.
         let opened = try StoreWriting.open(path, console)
@@ -66,12 +69,14 @@ final class Recorder {
             preconditionFailure("A container has a store.")
         }
         store = added.store
+        if isDry { try store.imagineObjectNumbers() }
         context = container.viewContext
         context.undoManager = nil
         self.author = author
         self.note = note
         self.info = info
         self.files = files
+        self.isDry = isDry
         matcher = ObjectMatcher(context: context, store: store)
     }
 

@@ -159,7 +159,7 @@ struct EditArguments: Sendable {
     ) throws -> ExitCode {
         let recorder = try Recorder(
             path: path, author: arguments[author], note: arguments[note],
-            info: info.info(arguments), console)
+            info: info.info(arguments), isDry: arguments[isDry], console)
         do {
             _ = try recorder.perform(try operation(recorder), line: 1)
             if arguments[isDry] {

@@ -70,7 +70,7 @@ struct RecordCommand: Command {
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let recorder = try Recorder(
             path: arguments[store], author: arguments[author], note: arguments[note],
-            info: info.info(arguments), files: arguments[files], console)
+            info: info.info(arguments), files: arguments[files], isDry: arguments[isDry], console)
         if arguments[isDry] { return try rehearse(recorder, console) }
         let report = RecordingReport(
             console, deed: "Recorded", nothing: "Nothing was recorded.")
