@@ -3,6 +3,7 @@ package import DaybookObjectGraph
 internal import DaybookSnapshotStore
 package import DaybookTestSupport
 import Foundation
+internal import Testing
 
 /// Transactions on a few lists and registers, and what each of them has seen.
 package struct IsolationWork: Sendable {
@@ -154,6 +155,32 @@ package struct IsolationWork: Sendable {
         let found = try context.fetch(FetchRequest<IsolationCell>(where: \.number == key))
         guard let cell = found.first else { throw Failure(description: "List \(key) is missing.") }
         return cell
+    }
+}
+
+extension IsolationWork.Way {
+    /// Makes histories and expects them to have no anomaly but those that this way of saving allows.
+    ///
+    /// - Parameters:
+    ///   - count: How many.
+    ///   - order: What sessions may rely on beside the values.
+    ///   - least: How many transactions of each have to be committed, or the history would prove nothing.
+    ///   - make: Makes the history of a seed.
+    /// - Throws: What `make` throws.
+    package func expectNoOther(
+        in count: Int, by order: TransactionHistory.Order, committing least: Int,
+        _ make: (UInt64) async throws -> TransactionHistory
+    ) async throws {
+        for _ in 0..<count {
+            let seed = UInt64.random(in: 1...1_000_000_000)
+            let history = try await make(seed)
+            CountedWork.add(1, "histories")
+            CountedWork.add(history.transactions.count, "transactions")
+            let committed = history.transactions.count { $0.outcome == .committed }
+            #expect(committed >= least, "seed \(seed)")
+            let found = history.anomalies(by: order).filter { !allows.contains($0.anomaly) }
+            #expect(found == [], "seed \(seed)")
+        }
     }
 }
 

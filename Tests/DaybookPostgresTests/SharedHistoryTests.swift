@@ -20,22 +20,14 @@ struct SharedHistoryTests {
     func `histories of three copies have no anomaly that the way of saving rules out`(
         way: IsolationWork.Way
     ) async throws {
-        for _ in 0..<Self.histories {
-            let seed = UInt64.random(in: 1...1_000_000_000)
-            let history = try await onThread { try Self.history(way, seed) }
-            CountedWork.add(1, "histories")
-            CountedWork.add(history.transactions.count, "transactions")
-            let committed = history.transactions.count { $0.outcome == .committed }
-            #expect(committed > 40, "seed \(seed)")
-            // Another copy may be behind, but no session ever goes back.
-            let found = history.anomalies(by: .sessions).filter { !way.allows.contains($0.anomaly) }
-            #expect(found == [], "seed \(seed)")
+        // Another copy may be behind, but no session ever goes back.
+        try await way.expectNoOther(in: Self.histories, by: .sessions, committing: 40) { seed in
+            try await onThread { try Self.disturbedHistory(way, seed) }
         }
     }
 
-    /// What three programs do at the same time, and what is there afterwards. The messages of one of them are lost,
-    /// halved and delayed.
-    private static func history(
+    /// What three programs do while the messages of one of them are lost, halved and delayed.
+    private static func disturbedHistory(
         _ way: IsolationWork.Way, _ seed: UInt64
     ) throws -> TransactionHistory {
         let store = try SharedStore()
@@ -46,21 +38,39 @@ struct SharedHistoryTests {
         let disturbed = try SharedProgram(
             store, through: store.servers(through: proxy), limits: limits,
             model: [IsolationCell.self])
-        let programs = try [
-            disturbed, SharedProgram(store, model: [IsolationCell.self]),
-            SharedProgram(store, model: [IsolationCell.self]),
-        ]
-        try IsolationWork(in: programs[1].container, way).prepare()
+        let others = try (0..<2).map { _ in
+            try SharedProgram(store, model: [IsolationCell.self])
+        }
+        return try history(of: others + [disturbed], way, seed) { proxy.disturb(by: seed) }
+    }
+
+    /// What programs do at the same time as somebody else does something, and what is there afterwards.
+    ///
+    /// - Parameters:
+    ///   - programs: The programs. The first one prepares the store and reads it at the end.
+    ///   - way: How they save.
+    ///   - seed: What decides what they do.
+    ///   - deed: What somebody else does.
+    /// - Returns: The history.
+    /// - Throws: What is neither a conflict nor a failure of servers.
+    static func history(
+        of programs: [SharedProgram], _ way: IsolationWork.Way, _ seed: UInt64,
+        while deed: @escaping @Sendable () throws -> Void
+    ) throws -> TransactionHistory {
+        try IsolationWork(in: programs[0].container, way).prepare()
         for program in programs { try program.store.catchUp(within: .seconds(30)) }
 
-        proxy.disturb(by: seed)
-        let parts = try waitingForThreads(programs.count * contexts) { session in
+        let sessions = programs.count * contexts
+        let parts = try waitingForThreads(sessions + 1) { session in
+            if session == sessions {
+                try deed()
+                return [TransactionHistory.Transaction]()
+            }
             let work = IsolationWork(in: programs[session % programs.count].container, way)
             return try work.transactions(transactions, session: session, seed: seed)
         }
-        proxy.disturb(by: nil)
-        try programs[1].store.catchUp(within: .seconds(30))
-        let last = try IsolationWork(in: programs[1].container, way).readAll()
+        try programs[0].store.catchUp(within: .seconds(60))
+        let last = try IsolationWork(in: programs[0].container, way).readAll()
         return TransactionHistory(parts.flatMap { $0 } + [last])
     }
 }

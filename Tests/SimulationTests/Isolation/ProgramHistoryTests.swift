@@ -22,16 +22,9 @@ struct ProgramHistoryTests {
     func `histories of two programs have no anomaly that the way of saving rules out`(
         way: IsolationWork.Way
     ) async throws {
-        for _ in 0..<Self.histories {
-            let seed = UInt64.random(in: 1...1_000_000_000)
-            let history = try await Self.history(way, seed)
-            CountedWork.add(1, "histories")
-            CountedWork.add(history.transactions.count, "transactions")
-            let committed = history.transactions.count { $0.outcome == .committed }
-            #expect(committed > ListProgram.threads * 8, "seed \(seed)")
-            let found = history.anomalies(by: .clock).filter { !way.allows.contains($0.anomaly) }
-            #expect(found == [], "seed \(seed)")
-        }
+        try await way.expectNoOther(
+            in: Self.histories, by: .clock, committing: ListProgram.threads * 8
+        ) { try await Self.history(way, $0) }
     }
 
     /// What two programs do at the same time, and what is there afterwards.
