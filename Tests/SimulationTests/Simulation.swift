@@ -216,11 +216,11 @@ final class Simulation {
                 continue
             }
             if object.isFault {
-                guard sights[index].isDirty(id) else {
+                guard sights[index].isDirty(id) || isKnownInPart(object) else {
                     sights[index].forget(id)
                     continue
                 }
-                rebase(id, index, head)
+                rebase(object, id, index, head)
             }
             try compare(object, id, index, view)
         }
@@ -231,9 +231,14 @@ final class Simulation {
             throw Mismatch("\(id) should count as inserted in context \(index).")
         }
         for (id, object) in objects where sights[index].mine[id] == nil {
-            guard !object.isFault, !object.isDeleted, let stored = head[id] else { continue }
+            guard !object.isFault || isKnownInPart(object), !object.isDeleted,
+                let stored = head[id]
+            else { continue }
             // What was there before and has come back may have been read long ago.
-            let record = isCurrent(index) ? stored : read(object)
+            var record = isCurrent(index) || object.isFault ? stored : read(object)
+            for field in rules.fields(id) where field.isStored && field.isList && object.isFault {
+                if !isCurrent(index) { record[field.name] = read(field, of: object) }
+            }
             sights[index].seen[id] = record
             sights[index].mine[id] = record
             try compare(object, id, index, view)
@@ -244,7 +249,8 @@ final class Simulation {
     /// Forgets what a context has let go of: it will be read anew.
     private func forgetReleased(_ index: Int) {
         let held = Set(
-            contexts[index].registeredObjects.lazy.filter { !$0.isFault }.map(\.objectID.object))
+            contexts[index].registeredObjects.lazy.filter { !$0.isFault || self.isKnownInPart($0) }
+                .map(\.objectID.object))
         for id in sights[index].mine.keys where !held.contains(id) && !sights[index].isDirty(id) {
             sights[index].forget(id)
         }
@@ -347,11 +353,28 @@ final class Simulation {
         }
     }
 
-    /// The record of a changed fault is read now, under the changes.
-    private func rebase(_ id: ObjectID, _ index: Int, _ head: World) {
-        guard let theirs = head[id], let base = sights[index].seen[id],
+    /// Whether something is known of a fault: an edit through the other end of a relationship has had to
+    /// read a list of it, or has changed it and come to nothing.
+    private func isKnownInPart(_ object: ManagedObject) -> Bool {
+        object.hasChanges
+            || rules.fields(object.objectID.object).contains {
+                $0.isStored && $0.isList && !object.hasFault(forRelationshipNamed: $0.name)
+            }
+    }
+
+    /// The record of a fault that was changed or is known in part is read now, under the changes. A list
+    /// that an edit had to read stays as it was read.
+    private func rebase(
+        _ object: ManagedObject, _ id: ObjectID, _ index: Int, _ head: World
+    ) {
+        guard var theirs = head[id], let base = sights[index].seen[id],
             let ours = sights[index].mine[id]
         else { return }
+        for field in rules.fields(id) where field.isStored && field.isList {
+            if let ours = ours[field.name], read(field, of: object) == ours {
+                theirs[field.name] = base[field.name]
+            }
+        }
         var record = theirs
         for field in rules.fields(id) where field.isStored {
             guard let base = base[field.name], let ours = ours[field.name],
@@ -408,6 +431,12 @@ final class Simulation {
             sight.mine[id] = record
             // A list that was read only now is not an edit.
             if !object.hasChanges { sight.seen[id] = record }
+            let changed = object.changedValues()
+            for field in rules.fields(id) where field.isStored && field.isList {
+                if sight.seen[id] != nil, changed[field.name] == nil {
+                    sight.seen[id]?[field.name] = record[field.name]
+                }
+            }
             for (name, cell) in record { sight.noteUnder(id, name, cell) }
             for (name, cell) in head[id] ?? [:] { sight.noteUnder(id, name, cell) }
         }
