@@ -38,6 +38,11 @@ let package = Package(
             pkgConfig: "libedit",
             providers: [.apt(["libedit-dev"]), .brew(["libedit"])]),
         .target(name: "CDaybookTerminal", dependencies: ["CDaybookEdit"]),
+        // Only the command serves a page.
+        .systemLibrary(
+            name: "CDaybookHTTP",
+            pkgConfig: "libmicrohttpd",
+            providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]),
         // The check of records, by the processor's instruction.
         .target(name: "CDaybookChecks"),
         // Declares functions of the runtime that every Swift program already links.
@@ -116,7 +121,7 @@ let package = Package(
             dependencies: [
                 "Daybook", "DaybookAudit", "DaybookSearch", "DaybookSnapshotStore",
                 "DaybookObjectModel", "DaybookJournalLog", "DaybookNewFiles", "DaybookModelFiles",
-                "DaybookPostgres", "DaybookPQ", "CDaybookTerminal",
+                "DaybookPostgres", "DaybookPQ", "CDaybookTerminal", "CDaybookHTTP",
             ],
             path: "Tools/daybook"),
         .executableTarget(

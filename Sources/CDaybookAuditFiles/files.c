@@ -8,6 +8,7 @@ const char *audit_report_style(void) {
     static const unsigned char text[] = {
 #embed "report/page.css" suffix(, '\n',)
 #embed "report/tables.css" suffix(, '\n',)
+#embed "report/machine.css" suffix(, '\n',)
 #embed "report/paper.css" suffix(, 0)
     };
     return (const char *)text;
@@ -28,6 +29,9 @@ const char *audit_report_script(void) {
 #embed "report/span.js" suffix(, '\n',)
 #embed "report/object.js" suffix(, '\n',)
 #embed "report/summary.js" suffix(, '\n',)
+#embed "report/machine.js" suffix(, '\n',)
+#embed "report/neighbours.js" suffix(, '\n',)
+#embed "report/live.js" suffix(, '\n',)
 #embed "report/places.js" suffix(, 0)
     };
     return (const char *)text;

@@ -48,6 +48,9 @@ public struct AuditOptions: Sendable, Hashable {
     /// The public key that must have signed the checkpoint, as `daybook keygen` writes it.
     public var key: String?
 
+    /// Whether the report goes on with new entries, from the place that it was loaded from.
+    package var isLive = false
+
     /// No options.
     public init() {}
 }

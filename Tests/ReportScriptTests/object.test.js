@@ -134,7 +134,7 @@ test("'find it in the timeline' shows the entries that name the object", async (
     await page.go("#object-A/1");
 
     page.find("#view-object .lead .more").click();
-    await page.until(() => page.value("hits.indices.length") === 2);
+    await page.until(() => page.value("hits.entries.length") === 2);
 
     assert.deepEqual(page.listed, [3, 1]);
 });

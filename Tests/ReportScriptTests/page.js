@@ -115,6 +115,7 @@ async function openPage(entries = [], options = {}) {
         beforeParse(window) {
             // What jsdom has not.
             window.MessageChannel = MessageChannel;
+            if (options.EventSource) window.EventSource = options.EventSource;
             window.performance.mark = () => {};
             window.scrollTo = () => {};
             window.Element.prototype.scrollIntoView = () => {};

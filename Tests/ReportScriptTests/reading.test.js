@@ -72,7 +72,8 @@ test("entries of several blocks are read newest first, and each can be read whol
 
     assert.deepEqual(page.listed, [5, 4, 3, 2, 1]);
     for (const index of [4, 0, 2]) {
-        assert.equal(page.call("record", index).changes[0].new.name, `item ${5 - index}`);
+        assert.equal(page.value(`record(entries[${index}])`).changes[0].new.name,
+            `item ${5 - index}`);
     }
 });
 
@@ -81,7 +82,7 @@ test("a text that looks like the end of a script is read as it is", async () => 
 
     const page = await openPage([entry(1, [insert("Item/1", { name: trap })], { note: trap })]);
 
-    assert.equal(page.call("record", 0).changes[0].new.name, trap);
+    assert.equal(page.value("record(entries[0])").changes[0].new.name, trap);
     assert.equal(page.find("#list .note").textContent, trap);
     assert.equal(page.document.querySelectorAll("main script").length, 0);
 });
@@ -110,12 +111,13 @@ test("a file of which entries or changes are missing says so", async () => {
     }
 });
 
-test("what an entry does is counted by operation", async () => {
+test("a line says what an entry does", async () => {
     const page = await openPage([
         entry(1, [insert("A/1", { x: 1 }), insert("A/2", { x: 1 }), insert("A/3", { x: 1 })]),
         entry(2, [update("A/1", { x: 1 }, { x: 2 }), remove("A/2", { x: 1 })]),
     ]);
 
-    assert.deepEqual(page.texts("#list .counts"), ["~1 1 updated −1 1 deleted", "+3 3 inserted"]);
+    assert.deepEqual(page.texts("#list .what"),
+        ["~ Updated x− Deleted A", "+ Inserted 3 A"]);
     assert.equal(page.find("#count").textContent, "2 entries, 5 changes");
 });

@@ -44,7 +44,7 @@ test("to choose an author leads to the entries of that author", async () => {
     await page.go("#summary");
 
     page.find("#view-summary .choose").click();
-    await page.until(() => page.value("hits.indices.length") === 2);
+    await page.until(() => page.value("hits.entries.length") === 2);
 
     assert.deepEqual(page.listed, [2, 1]);
     assert.equal(page.find("#author").selectedOptions[0].textContent, "ada (2)");

@@ -137,7 +137,8 @@ test("an entry tells who, when, on what it was based and what it takes back", as
     page.find("#list button.row").click();
 
     assert.deepEqual(page.texts("#list .facts > div"), [
-        "LinkEntry 9", "Happened2024-01-09 00:00:00 UTC", "Recorded2024-01-09 00:00:01 UTC",
+        "LinkEntry 9", "Time machineAfter entry 9",
+        "Happened2024-01-09 00:00:00 UTC", "Recorded2024-01-09 00:00:01 UTC",
         "Authorada", "Contextimport", "Based onEntry 8", "UndoesEntry 3 to Entry 5", "Digest00ff",
     ]);
     assert.deepEqual(page.texts("#list .note"), ["undoes 3–5 Two lines"]);
@@ -169,7 +170,10 @@ test("the span has a bar for each time with entries, and what filters want stand
     const page = await openPage(story);
     await page.filter({ author: "grace" });
 
-    assert.deepEqual(page.texts("#span .ends span"), ["2024-01-01", "2024-01-05"]);
+    assert.deepEqual(page.texts("#span .ticks span"),
+        ["2024-01-01", "2024-01-02", "2024-01-03", "2024-01-04"]);
+    assert.deepEqual(page.texts("#span .hint"),
+        ["No entry for 24 hours, from 2024-01-01 to 2024-01-02."]);
     assert.equal(bars(page, "all"), 5);
     assert.equal(bars(page, "shown"), 1);
 });

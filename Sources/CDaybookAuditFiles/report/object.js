@@ -7,7 +7,7 @@ async function drawObject(name) {
     shownObject = name;
     const number = objects.numbers.get(name);
     const view = byId("view-object");
-    const title = make("h2", { id: "object-title", tabindex: "-1" }, name);
+    const title = make("h2", { id: "object-title", tabindex: "-1" }, name, titleOf(name));
     byId("to-object").textContent = name;
     byId("to-object").href = `#object-${name}`;
     drawnLife = null;
@@ -33,8 +33,8 @@ async function lifeOf(number) {
     const steps = [];
     const values = new Map();
     let until = performance.now() + slice;
-    for (const [index, place] of lives[number].slice().reverse()) {
-        const step = { index, change: record(index).changes[place] };
+    for (const [entry, place] of lives[number].slice().reverse()) {
+        const step = { entry, change: record(entry).changes[place] };
         steps.push(step);
         for (const row of rowsOf(step.change)) learn(row, step, values);
         if (performance.now() < until) continue;
@@ -75,10 +75,10 @@ function statusOf({ steps, isDeleted }) {
     const [first, last] = [steps[0], steps.at(-1)];
     const parts = [`${many(steps.length, "change")}. `];
     if (first.change.op === "insert") {
-        parts.push("Inserted by ", entryLink(entries[first.index].sequence), ". ");
+        parts.push("Inserted by ", entryLink(first.entry.sequence), ". ");
     }
     parts.push(...(isDeleted
-        ? ["Deleted by ", entryLink(entries[last.index].sequence), "."]
+        ? ["Deleted by ", entryLink(last.entry.sequence), "."]
         : ["Not deleted."]));
     return parts;
 }
@@ -114,7 +114,7 @@ function blameRow(name, { row, value: known, members: set, step }, isWhole) {
         : set ? memberSet(set, isWhole) : value(known, row.isReference, isWhole);
     const cells = [make("td", {}, shown)];
     if (step) {
-        const entry = entries[step.index];
+        const { entry } = step;
         cells.push(make("td", { class: "nowrap" }, entryLink(entry.sequence)),
             make("td", { class: "nowrap" }, shortTime(entry.when)),
             make("td", {}, authorName(entry.author)),
@@ -161,8 +161,7 @@ function lifeTable({ steps }, isWhole = false) {
     return section;
 }
 
-function lifeStep({ index, change }, isWhole) {
-    const entry = entries[index];
+function lifeStep({ entry, change }, isWhole) {
     const [sign, verb] = verbs[change.op];
     const line = noteLine(entry);
     const why = line === "" ? [] : [" · ", make("bdi", {}, visible(line))];

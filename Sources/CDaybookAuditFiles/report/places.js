@@ -1,6 +1,6 @@
 // Places: which view is shown, what the keys do, and the start.
 
-const views = ["timeline", "object", "summary"];
+const views = ["timeline", "object", "summary", "machine"];
 const scrolls = {};
 let shownView = "timeline";
 
@@ -36,6 +36,12 @@ async function route() {
         await drawSummary();
         scrollToMain();
         byId("summary-title").focus({ preventScroll: true });
+    } else if (place === "machine" || /^at-\d+$/.test(place)) {
+        const isNew = show("machine");
+        await drawMachine(place === "machine" ? undefined : Number(place.slice("at-".length)));
+        if (!isNew) return;
+        scrollToMain();
+        byId("machine-title").focus({ preventScroll: true });
     } else if (/^entry-\d+$/.test(place)) {
         show("timeline");
         await goTo(Number(place.slice("entry-".length)));
@@ -48,18 +54,18 @@ const scrollToMain = () => document.querySelector("nav.views").scrollIntoView();
 
 /** Opens an entry, if need be without the filters that hide it. */
 async function goTo(sequence) {
-    const index = places.get(sequence);
-    if (index === undefined) {
+    const entry = places.get(sequence);
+    if (entry === undefined) {
         if (isRead) byId("count").textContent = `Entry ${sequence} is not in this report.`;
         return;
     }
     opened.add(sequence);
-    if (fits(entries[index]) < 0) {
+    if (fits(entry) < 0) {
         resetFilters();
         readFilters();
         await search();
     }
-    page = Math.floor(Math.max(0, hits.indices.indexOf(index)) / pageLength);
+    page = Math.floor(Math.max(0, hits.entries.indexOf(entry)) / pageLength);
     drawPage();
     const line = byId(`entry-${sequence}`);
     line?.scrollIntoView({ block: "start" });
@@ -102,8 +108,12 @@ function fillChoices() {
     const fill = (id, names, counts, show) => {
         const order = names.list.map((_, number) => number)
             .sort((a, b) => names.list[a].localeCompare(names.list[b]));
-        byId(id).append(...order.map((number) => make("option", { value: number },
-            `${show(names.list[number])} (${digits.format(counts[number])})`)));
+        const field = byId(id);
+        const chosen = field.value;
+        const options = order.map((number) => make("option", { value: number },
+            `${show(names.list[number])} (${digits.format(counts[number])})`));
+        field.replaceChildren(field.options[0], ...options);
+        field.value = chosen;
     };
     const byAuthor = authors.list.map(() => 0);
     const byEntity = entities.list.map(() => 0);
@@ -127,6 +137,10 @@ byId("filters").addEventListener("reset", (event) => {
     changeFilters();
     byId("text").focus();
 });
+byId("more-filters").addEventListener("click", () => {
+    const isOpen = byId("filters").classList.toggle("unfolded");
+    byId("more-filters").setAttribute("aria-expanded", isOpen);
+});
 byId("newest").addEventListener("click", () => turn(0));
 byId("newer").addEventListener("click", () => turn(page - 1));
 byId("older").addEventListener("click", () => turn(page + 1));
@@ -139,13 +153,12 @@ byId("list").addEventListener("click", (event) => {
 
 function toggle(button) {
     const line = button.closest("li");
-    const index = Number(line.dataset.index);
-    const { sequence } = entries[index];
+    const sequence = Number(line.dataset.sequence);
     const opens = !opened.has(sequence);
     button.setAttribute("aria-expanded", opens);
     if (opens) {
         opened.add(sequence);
-        line.append(entryPanel(index));
+        line.append(entryPanel(places.get(sequence)));
     } else {
         opened.delete(sequence);
         line.querySelector(".entry").remove();
@@ -164,8 +177,25 @@ document.addEventListener("keydown", (event) => {
         leave(event.target);
     } else if (!isTyping && event.target.matches("button.row")) {
         move(event);
+    } else if (shownView === "machine" && !event.target.closest("select")) {
+        moveInTime(event);
     }
 });
+
+/** The keys of the time machine; the slider has its own, for the same. */
+function moveInTime(event) {
+    const isSlider = event.target === byId("slider");
+    if (event.key === "p" || event.key === "P") return togglePlaying();
+    const to = {
+        ArrowLeft: moment.wanted - 1, ArrowRight: moment.wanted + 1,
+        PageUp: moment.wanted - 10, PageDown: moment.wanted + 10,
+        Home: 0, End: entries.length,
+    }[event.key];
+    if (to === undefined || isSlider || event.target.closest(".wide-table")) return;
+    event.preventDefault();
+    pausePlaying();
+    goAndFollow(to);
+}
 
 /** Out of the search, out of an open entry, out of another view. */
 function leave(target) {
@@ -173,7 +203,7 @@ function leave(target) {
     if (target === byId("text") && target.value !== "") {
         target.value = "";
         changeFilters();
-    } else if (line && opened.has(entries[Number(line.dataset.index)]?.sequence)) {
+    } else if (line && opened.has(Number(line.dataset.sequence))) {
         const button = line.querySelector("button.row");
         toggle(button);
         button.focus();
@@ -201,16 +231,17 @@ function move(event) {
 
 /** On paper stands everything that the filters want, or the life of the object, whole. */
 window.addEventListener("beforeprint", () => {
+    for (const proof of document.querySelectorAll("details.standing")) proof.open = true;
     if (shownView === "object") unfoldLife();
     if (shownView !== "timeline") return;
     const paper = byId("print");
     paper.hidden = false;
     paper.replaceChildren(make("p", { class: "lead" }, `${countText()}. ${filterText()}`),
-        ...hits.indices.map((index) => make("article", {},
-            make("h3", {}, `Entry ${digits.format(entries[index].sequence)}`,
-                make("span", { class: "by" }, authorName(entries[index].author),
-                    entries[index].kind ? ` · ${kindName(entries[index])}` : "")),
-            entryPanel(index, true))));
+        ...hits.entries.map((entry) => make("article", {},
+            make("h3", {}, `Entry ${digits.format(entry.sequence)}`,
+                make("span", { class: "by" }, authorName(entry.author),
+                    entry.kind ? ` · ${kindName(entry)}` : "")),
+            entryPanel(entry, true))));
 });
 window.addEventListener("afterprint", () => {
     foldLife();
@@ -254,6 +285,7 @@ async function start() {
     if (location.hash !== "") await route();
     performance.mark("ready");
     document.documentElement.dataset.state = "ready";
+    listen();
 }
 
 window.addEventListener("hashchange", route);

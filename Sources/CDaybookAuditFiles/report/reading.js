@@ -30,10 +30,14 @@ const properties = new Names();
 
 /** The entries, newest first. */
 const entries = [];
-/** By sequence number, the index of an entry. */
+/** By sequence number, an entry. */
 const places = new Map();
 /** By the number of an object, its changes as pairs of entry and change, newest first. */
 const lives = [];
+/** By the number of an object, the value by which people know it, as it was last. */
+const titles = [];
+/** By the sequence number of an entry, the one that has undone it last. */
+const undoers = new Map();
 let changeCount = 0;
 let isRead = false;
 
@@ -59,6 +63,8 @@ function parse(line) {
 
 let linesOfBlock = { block: -1, lines: [] };
 function lines(block) {
+    // Those that have come later have no element.
+    if (blocks[block].lines) return blocks[block].lines;
     if (linesOfBlock.block !== block) {
         const lines = blocks[block].textContent.split("\n").filter((line) => line !== "");
         linesOfBlock = { block, lines };
@@ -66,12 +72,11 @@ function lines(block) {
     return linesOfBlock.lines;
 }
 
-let lastRecord = { index: -1, record: null };
+let lastRecord = { entry: null, record: null };
 /** The whole record of an entry. */
-function record(index) {
-    if (lastRecord.index !== index) {
-        const { block, line } = entries[index];
-        lastRecord = { index, record: parse(lines(block)[line]) };
+function record(entry) {
+    if (lastRecord.entry !== entry) {
+        lastRecord = { entry, record: parse(lines(entry.block)[entry.line]) };
     }
     return lastRecord.record;
 }
@@ -92,7 +97,31 @@ async function readAll(progress) {
 }
 
 function add(read, block, line) {
-    const index = entries.length;
+    const entry = summed(read, block, line, (object, pair) => (lives[object] ??= []).push(pair));
+    for (const change of read.changes) {
+        const object = objects.number(change.object);
+        if (titles[object] === undefined) titles[object] = titleIn(change);
+    }
+    for (const number of undoneBy(entry)) {
+        if (!undoers.has(number)) undoers.set(number, entry.sequence);
+    }
+    entries.push(entry);
+}
+
+/** Takes in an entry that has just been saved. */
+function addNewest(read, block, line) {
+    const entry = summed(read, block, line, (object, pair) => (lives[object] ??= []).unshift(pair));
+    for (const change of read.changes) {
+        const title = titleIn(change);
+        if (title !== undefined) titles[objects.number(change.object)] = title;
+    }
+    for (const number of undoneBy(entry)) undoers.set(number, entry.sequence);
+    entries.unshift(entry);
+    return entry;
+}
+
+/** What is kept of an entry; `live` keeps each of its changes with the object. */
+function summed(read, block, line, live) {
     const entry = {
         sequence: read.sequence, when: read.time, time: Date.parse(read.time),
         author: authors.number(read.author ?? ""), kind: read.kind,
@@ -104,7 +133,7 @@ function add(read, block, line) {
     for (const change of read.changes) {
         const object = objects.number(change.object);
         const operation = operations.indexOf(change.op);
-        (lives[object] ??= []).push([index, entry.changes.length]);
+        live(object, [entry, entry.changes.length]);
         entry.counts[operation] += 1;
         entry.changes.push({
             object, operation, entity: entities.number(change.entity),
@@ -113,8 +142,22 @@ function add(read, block, line) {
         });
     }
     changeCount += entry.changes.length;
-    places.set(entry.sequence, index);
-    entries.push(entry);
+    places.set(entry.sequence, entry);
+    return entry;
+}
+
+/** The sequence numbers of the entries that an entry undoes. */
+function undoneBy({ undoes }) {
+    if (undoes === undefined) return [];
+    const [first, last = first] = undoes;
+    return Array.from({ length: last - first + 1 }, (_, step) => first + step);
+}
+
+/** The value by which people know an object, if a change has it. */
+function titleIn(change) {
+    const property = own(scope.display, change.entity);
+    if (property === undefined) return undefined;
+    return own(change.op === "delete" ? change.old : change.new, property);
 }
 
 function propertiesOf(change) {

@@ -27,30 +27,29 @@ async function tally() {
     const tallies = {
         authors: new Map(), entities: new Map(), properties: new Map(), objects: new Map(),
     };
-    const count = (map, key, index, operation) => {
+    const count = (map, key, entry, operation) => {
         let line = map.get(key);
         if (!line) {
-            line = { key, entries: 0, last: -1, counts: [0, 0, 0], changes: 0 };
+            line = { key, entries: 0, last: null, counts: [0, 0, 0], changes: 0 };
             map.set(key, line);
         }
-        if (line.last !== index) line.entries += 1;
-        line.last = index;
+        if (line.last !== entry) line.entries += 1;
+        line.last = entry;
         if (operation < 0) return;
         line.counts[operation] += 1;
         line.changes += 1;
     };
     let until = performance.now() + slice;
-    for (const index of hits.indices) {
-        const entry = entries[index];
+    for (const entry of hits.entries) {
         const noted = isNoted(entry);
-        count(tallies.authors, entry.author, index, -1);
+        count(tallies.authors, entry.author, entry, -1);
         for (const change of entry.changes) {
             if (!isWanted(change, noted)) continue;
-            count(tallies.authors, entry.author, index, change.operation);
-            count(tallies.entities, change.entity, index, change.operation);
-            count(tallies.objects, change.object, index, change.operation);
+            count(tallies.authors, entry.author, entry, change.operation);
+            count(tallies.entities, change.entity, entry, change.operation);
+            count(tallies.objects, change.object, entry, change.operation);
             for (const property of change.properties) {
-                count(tallies.properties, property, index, change.operation);
+                count(tallies.properties, property, entry, change.operation);
             }
         }
         if (performance.now() < until) continue;

@@ -5,7 +5,7 @@ const opened = new Set();
 const wanted = {
     text: "", author: -1, entity: -1, operation: -1, since: -Infinity, until: Infinity,
 };
-let hits = { indices: [], changes: 0 };
+let hits = { entries: [], changes: 0 };
 let page = 0;
 let latestSearch = 0;
 
@@ -37,12 +37,12 @@ function fits(entry) {
 async function search() {
     latestSearch += 1;
     const mine = latestSearch;
-    const found = { indices: [], changes: 0 };
+    const found = { entries: [], changes: 0 };
     let until = performance.now() + slice;
     for (let index = 0; index < entries.length; index += 1) {
         const count = fits(entries[index]);
         if (count >= 0) {
-            found.indices.push(index);
+            found.entries.push(entries[index]);
             found.changes += count;
         }
         if ((index & 127) !== 127 || performance.now() < until) continue;
@@ -61,17 +61,17 @@ async function search() {
 }
 
 function countText() {
-    const shown = hits.indices.length;
+    const shown = hits.entries.length;
     const all = shown === entries.length && hits.changes === changeCount;
     return all ? `${many(shown, "entry", "entries")}, ${many(changeCount, "change")}`
         : `${digits.format(shown)} of ${many(entries.length, "entry", "entries")}, `
             + `${digits.format(hits.changes)} of ${many(changeCount, "change")}`;
 }
 
-const lastPage = () => Math.max(0, Math.ceil(hits.indices.length / pageLength) - 1);
+const lastPage = () => Math.max(0, Math.ceil(hits.entries.length / pageLength) - 1);
 
 function drawPage() {
-    const shown = hits.indices.slice(page * pageLength, (page + 1) * pageLength);
+    const shown = hits.entries.slice(page * pageLength, (page + 1) * pageLength);
     byId("list").replaceChildren(...shown.map(item));
     if (shown.length === 0 && isRead) {
         byId("list").append(make("li", { class: "none" }, entries.length === 0
@@ -91,18 +91,17 @@ function turn(to) {
 }
 
 /** A line of the list, with what is in the entry if it is open. */
-function item(index) {
-    const entry = entries[index];
+function item(entry) {
     const isOpen = opened.has(entry.sequence);
     const button = make("button", { type: "button", class: "row", "aria-expanded": isOpen },
         make("span", { class: "number" }, unseen("Entry "), digits.format(entry.sequence)),
         make("span", { class: "time" }, shortTime(entry.when)),
         make("span", { class: "author" }, authorName(entry.author)),
         make("span", { class: "note" }, noteOf(entry)),
-        make("span", { class: "counts" }, countsOf(entry)));
-    const line = make("li", { id: `entry-${entry.sequence}`, "data-index": index },
+        make("span", { class: "what" }, whatOf(entry)));
+    const line = make("li", { id: `entry-${entry.sequence}`, "data-sequence": entry.sequence },
         make("h3", {}, button));
-    if (isOpen) line.append(entryPanel(index));
+    if (isOpen) line.append(entryPanel(entry));
     return line;
 }
 
@@ -116,16 +115,44 @@ function authorName(author) {
 function noteOf(entry) {
     const parts = [];
     if (entry.kind) parts.push(make("span", { class: "tag" }, kindName(entry)), " ");
+    const undoer = undoers.get(entry.sequence);
+    if (undoer !== undefined) {
+        parts.push(make("span", { class: "tag" }, `undone by ${digits.format(undoer)}`), " ");
+    }
     if (entry.note !== "") {
         parts.push(make("bdi", {}, visible(noteLine(entry))));
     } else if (entry.changes.length > 0) {
         const first = entry.changes.slice(0, 3);
-        const names = first.map((change) => objects.list[change.object]);
-        const rest = entry.changes.length - names.length;
-        parts.push(make("span", { class: "nothing" }, names.join(", "),
+        const names = first.flatMap((change) =>
+            [", ", objects.list[change.object], titleOf(objects.list[change.object])]);
+        const rest = entry.changes.length - first.length;
+        parts.push(make("span", { class: "nothing" }, names.slice(1),
             rest > 0 ? ` and ${digits.format(rest)} more` : ""));
     }
-    return parts;
+    return [...parts, matchIn(entry)];
+}
+
+/** In large entries the place of a match is not looked for. */
+const matchedLimit = 500;
+/** Where the first match of a search stands, if it is not in the note. */
+function matchIn(entry) {
+    if (wanted.text === "" || isNoted(entry) || entry.changes.length > matchedLimit) return [];
+    const place = entry.changes.findIndex((change) => isWanted(change, false));
+    if (place < 0) return [];
+    const change = record(entry).changes[place];
+    for (const row of rowsOf(change)) {
+        for (const text of [row.new, row.old, ...(row.added ?? []), ...(row.removed ?? [])]) {
+            if (text === undefined || text === null) continue;
+            const words = typeof text === "object" ? memberName(text) : plain(text);
+            const start = words.toLowerCase().indexOf(wanted.text);
+            if (start < 0) continue;
+            const from = boundary(words, Math.max(0, start - 24));
+            return make("span", { class: "match" }, objects.list[entry.changes[place].object],
+                ` ${row.name}: `, from > 0 ? "…" : "",
+                visible(words.slice(from, boundary(words, start + wanted.text.length + 40))));
+        }
+    }
+    return [];
 }
 
 const noteLine = (entry) => entry.note.split("\n", 1)[0].slice(0, 200);
@@ -133,14 +160,45 @@ const kindName = (entry) =>
     entry.undoes === undefined ? entry.kind
         : `undoes ${entry.undoes.map((number) => digits.format(number)).join("–")}`;
 
-function countsOf(entry) {
+/** What an entry has inserted and deleted, by entity, and which properties it has changed. */
+function whatOf(entry) {
     return operations.flatMap((operation, place) => {
-        const count = entry.counts[place];
-        if (count === 0) return [];
+        if (entry.counts[place] === 0) return [];
         const [sign, verb] = verbs[operation];
-        return make("span", { class: operation }, decor(`${sign}${digits.format(count)}`),
-            unseen(` ${digits.format(count)} ${verb.toLowerCase()} `));
+        const names = operation === "update" ? changedNames(entry) : changedKinds(entry, place);
+        const shown = names.slice(0, 3).join(", ");
+        const rest = names.length - 3;
+        const only = entry.counts[place] === 1
+            ? objects.list[entry.changes.find((change) => change.operation === place).object] : "";
+        return make("span", { class: operation }, decor(sign), unseen(` ${verb} `), " ", shown,
+            rest > 0 ? ` and ${digits.format(rest)} more` : "", only === "" ? [] : titleOf(only));
     });
+}
+
+/** The names of the properties that an entry has changed, and of how many objects. */
+function changedNames(entry) {
+    const names = new Set();
+    for (const change of entry.changes) {
+        if (change.operation !== 1) continue;
+        for (const number of change.properties) {
+            names.add(properties.list[number].slice(entities.list[change.entity].length + 1));
+        }
+    }
+    const count = entry.counts[1];
+    const list = Array.from(names);
+    if (count > 1 && list.length > 0) list[0] = `${list[0]} (${digits.format(count)}×)`;
+    return list;
+}
+
+/** The entities of which an entry has inserted or deleted objects, and how many. */
+function changedKinds(entry, operation) {
+    const kinds = new Map();
+    for (const change of entry.changes) {
+        if (change.operation !== operation) continue;
+        kinds.set(change.entity, (kinds.get(change.entity) ?? 0) + 1);
+    }
+    return Array.from(kinds, ([entity, count]) =>
+        count === 1 ? entities.list[entity] : `${digits.format(count)} ${entities.list[entity]}`);
 }
 
 /** Whether the line of the list does not show all of a note. */
@@ -148,9 +206,8 @@ const isLong = (note) => note.length > 100 || note.includes("\n");
 
 const changeLimit = 40;
 /** Everything that is in an entry; with filters, the changes that they want first. */
-function entryPanel(index, isWhole = false) {
-    const entry = entries[index];
-    const read = record(index);
+function entryPanel(entry, isWhole = false) {
+    const read = record(entry);
     const noted = isNoted(entry);
     const chosen = [];
     const others = [];
@@ -195,6 +252,7 @@ function appendInParts(parent, list, draw, limit, name) {
 function factsOf(read, isOnPaper) {
     const facts = [
         ["Link", !isOnPaper && entryLink(read.sequence)],
+        ["Time machine", !isOnPaper && momentLink(read.sequence)],
         ["Happened", fullTime(read.time)],
         ["Recorded", read.recorded && fullTime(read.recorded)],
         ["Author", read.author && !isOnPaper && make("bdi", {}, visible(read.author))],
@@ -206,6 +264,7 @@ function factsOf(read, isOnPaper) {
             : read.base === 0 ? "nothing" : entryLink(read.base)],
         ["Undoes", read.undoes && make("span", {}, ...[read.undoes].flat().flatMap(
             (number, place) => place ? [" to ", entryLink(number)] : [entryLink(number)]))],
+        ["Undone by", undoers.has(read.sequence) && entryLink(undoers.get(read.sequence))],
         ["Digest", read.digest && make("span", { class: "code" }, read.digest)],
     ];
     return make("dl", { class: "facts" }, facts.filter(([, fact]) => fact)

@@ -26,6 +26,26 @@ const fullTime = (text) => text.replace("T", " ").replace("Z", " UTC");
 /** What cannot be seen, or turns the direction of what follows, is named. */
 const hidden = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 function visible(text) {
+    if (wanted.text !== "") return marked(text);
+    return named(text);
+}
+
+/** Text in which what is searched for is marked. */
+function marked(text) {
+    const small = text.toLowerCase();
+    // Some letters have another length in small letters.
+    if (small.length !== text.length) return named(text);
+    const parts = [];
+    let start = 0;
+    for (let at = small.indexOf(wanted.text); at >= 0; at = small.indexOf(wanted.text, start)) {
+        const end = at + wanted.text.length;
+        parts.push(...named(text.slice(start, at)), make("mark", {}, named(text.slice(at, end))));
+        start = end;
+    }
+    return [...parts, ...named(text.slice(start))];
+}
+
+function named(text) {
     if (!hidden.test(text)) return [text];
     return text.split(new RegExp(`(${hidden.source})`, "u")).filter((part) => part !== "")
         .map((part) => hidden.test(part) ? make("span", { class: "hidden-sign" },
@@ -60,9 +80,21 @@ function boundary(text, place) {
     return code >= 0xdc00 && code <= 0xdfff ? place - 1 : place;
 }
 
-const objectLink = (name) => make("a", { href: `#object-${name}` }, name);
+const objectLink = (name) => make("a", { href: `#object-${name}` }, name, titleOf(name));
 const entryLink = (sequence) =>
     make("a", { href: `#entry-${sequence}` }, `Entry ${digits.format(sequence)}`);
+const momentLink = (sequence) =>
+    make("a", { href: `#at-${sequence}` }, `After entry ${digits.format(sequence)}`);
+
+const titleLength = 60;
+/** The value by which people know an object, beside its name; as it is now unless it is given. */
+function titleOf(name, title = titles[objects.numbers.get(name)]) {
+    if (title === undefined || title === null || title === "") return [];
+    const text = plain(title);
+    const shown = text.length > titleLength
+        ? `${text.slice(0, boundary(text, titleLength))}…` : text;
+    return [" ", make("bdi", { class: "title" }, visible(shown.replace(/\s+/g, " ")))];
+}
 
 /** One side of a value. */
 function value(value, isReference, isWhole) {
@@ -90,14 +122,14 @@ function sides(row, isWhole) {
     while (end < least - start && old.at(-1 - end) === now.at(-1 - end)) end += 1;
     if (end > 0 && boundary(old, old.length - end) !== old.length - end) end -= 1;
     if (start + end < least / 3) return [value(old), value(now)];
-    const marked = (text, tag, word) => {
+    const differing = (text, tag, word) => {
         const middle = text.slice(start, text.length - end);
         return make("span", { class: "text", dir: "auto" }, visible(text.slice(0, start)),
             middle === "" ? []
                 : make(tag, {}, unseen(` ${word}: `), visible(middle), unseen(" ")),
             visible(text.slice(text.length - end)));
     };
-    return [marked(old, "del", "old"), marked(now, "ins", "new")];
+    return [differing(old, "del", "old"), differing(now, "ins", "new")];
 }
 
 /** A member of an object by a name that may be any, such as `constructor`. */

@@ -36,6 +36,38 @@ public struct HTMLFormat: AuditFormat {
     }
 }
 
+/// The entries for a report that is live, as server-sent events: each has the line that the report would have.
+package struct EventFormat: AuditFormat {
+    /// Not for users.
+    package static let name = "events"
+    /// Not for users.
+    package static let summary = "entries for a live report"
+
+    /// Makes the format.
+    package init() {}
+
+    /// Begins an export.
+    package func encoder(for scope: AuditScope) -> any AuditEncoder { EventEncoder() }
+}
+
+/// Writes each record as an event with the number of its entry.
+private struct EventEncoder: AuditEncoder {
+    private let lines = JSONLinesEncoder()
+
+    var passes: Int { 1 }
+
+    func opening(ofPass pass: Int) -> [UInt8] { [] }
+
+    func bytes(of record: AuditRecord, inPass pass: Int) throws -> [UInt8] {
+        // JSON has no line end but the one at its end.
+        Array("id: \(record.sequence)\ndata: ".utf8) + (try lines.bytes(of: record)) + [
+            UInt8(ascii: "\n")
+        ]
+    }
+
+    func closing(ofPass pass: Int) -> [UInt8] { [] }
+}
+
 /// Writes the page around the lines of the native export.
 private struct HTMLEncoder: AuditEncoder {
     /// The length at which a block is closed, so that the page can be read piece by piece.

@@ -3,11 +3,12 @@ internal import DaybookObjectModel
 internal import Foundation
 
 extension HTMLReport {
-    /// The state of the journal: the verdict in words, its basis, and how to check it.
+    /// The state of the journal: the verdict in words and, unfolded, its basis and how to check it. What is
+    /// wrong is unfolded from the beginning.
     var standingSection: HTMLText {
         """
-        <section class="standing \(look.name)" aria-labelledby="standing">
-        <h2 id="standing"><span class="sign" aria-hidden="true">\(look.sign)</span>\(title)</h2>
+        <details class="standing \(look.name)"\(look.name == "bad" ? " open" : "")>
+        <summary><h2 id="standing"><span class="sign" aria-hidden="true">\(look.sign)</span>\(title)</h2></summary>
         \(HTMLText(sentences.map { "<p>\($0)</p>" }, separator: "\n"))
         <div class="proof">
         <div><h3>The journal</h3>\(journal)</div>
@@ -15,7 +16,7 @@ extension HTMLReport {
         </div>
         <p class="check">A page can be altered after it was written. Check the store itself:
         <code>\(command)</code></p>
-        </section>
+        </details>
         """
     }
 

@@ -36,7 +36,7 @@ struct HTMLReport: Sendable {
         <html lang="en">
         <head>
         <meta charset="utf-8">
-        <meta http-equiv="Content-Security-Policy" content="\(Self.policy)">
+        <meta http-equiv="Content-Security-Policy" content="\(policy)">
         <meta name="viewport" content="width=device-width, initial-scale=1">
         <meta name="referrer" content="no-referrer">
         <meta name="color-scheme" content="light dark">
@@ -48,7 +48,7 @@ struct HTMLReport: Sendable {
         <body>
         <a class="skip" href="#main">Skip to the report</a>
         <header>
-        <p class="kind">Audit report</p>
+        <p class="kind">\(isLive ? "Live audit report" : "Audit report")</p>
         <h1>\(storeName)</h1>
         \(facts(keptBack))
         \(standingSection)
@@ -148,6 +148,10 @@ struct HTMLReport: Sendable {
     private var scopeJSON: String {
         var writer = JSONWriter(capacity: 1024)
         writer.object { writer in
+            if isLive {
+                writer.name("isLive")
+                writer.bool(true)
+            }
             writer.name("isFiltered")
             writer.bool(isFiltered)
             writer.name("startsLate")
@@ -155,18 +159,37 @@ struct HTMLReport: Sendable {
             writer.name("last")
             writer.integer(scope.filter.range.upperBound.rawValue)
             writer.name("references")
+            append(to: &writer) { $0.relationship != nil }
+            writer.name("properties")
+            append(to: &writer) { $0.isPersistent }
+            writer.name("display")
             writer.object { writer in
                 for entity in scope.schema.entities {
+                    guard let property = entity.displayProperty,
+                        !scope.redaction.hides(property.number)
+                    else { continue }
                     writer.name(entity.name)
-                    writer.array { writer in
-                        for property in entity.properties where property.relationship != nil {
-                            writer.string(property.name)
-                        }
-                    }
+                    writer.string(property.name)
                 }
             }
         }
         return String(decoding: writer.bytes.escapedForScript, as: UTF8.self)
+    }
+
+    /// Writes the names of properties by entity.
+    private func append(
+        to writer: inout JSONWriter, where isWanted: (SchemaProperty) -> Bool
+    ) {
+        writer.object { writer in
+            for entity in scope.schema.entities where !entity.isAbstract {
+                writer.name(entity.name)
+                writer.array { writer in
+                    for property in entity.properties where isWanted(property) {
+                        writer.string(property.name)
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -194,7 +217,14 @@ extension KeptBack {
 // MARK: - Policy
 
 extension HTMLReport {
-    /// Nothing is loaded, sent or run except the style and the script in the page.
+    /// Nothing is loaded, sent or run except the style and the script in the page, and the entries that are
+    /// new to one that is live.
+    private var policy: HTMLText {
+        isLive ? "\(Self.policy); connect-src 'self'" : Self.policy
+    }
+
+    private var isLive: Bool { scope.options.isLive }
+
     private static let policy: HTMLText = """
         default-src 'none'; style-src \(source(of: style)) \(source(of: styleWithoutScript)); \
         script-src \(source(of: script)); base-uri 'none'; form-action 'none'

@@ -28,8 +28,15 @@ public struct EntityDescription: Sendable, Hashable {
     public var renamingIdentifier: String?
     /// Distinguishes two versions of a model that are otherwise the same.
     public var versionHashModifier: String?
-    /// What the program keeps with the description; Daybook only stores it.
+    /// What the program keeps with the description. Daybook only stores it, except for
+    /// ``displayPropertyKey``.
     public var userInfo: [String: String]
+
+    /// The key in ``userInfo`` under which the name of an attribute stands by whose values people know the
+    /// objects, for reports and the command: `"displayProperty"`. It holds for subentities without one of their
+    /// own. Without it, that is the first text that is unique, else `name`, else `title`, else the first text;
+    /// never a confidential one.
+    public static let displayPropertyKey = "displayProperty"
 
     /// Describes an entity.
     ///

@@ -105,6 +105,12 @@ extension EntityDescription {
         return line
     }
 
+    /// The attribute that the entity, or the nearest one it inherits from, names as the one by whose values people
+    /// know the objects.
+    func displayPropertyName(_ entitiesByName: [String: EntityDescription]) -> String? {
+        lineage(entitiesByName).lazy.compactMap { $0.userInfo[Self.displayPropertyKey] }.first
+    }
+
     fileprivate func propertyProblems(
         _ entitiesByName: [String: EntityDescription]
     ) -> [String] {
@@ -136,6 +142,19 @@ extension EntityDescription {
             problems += relationship.problems(in: self, entitiesByName)
         }
         return problems + constraintProblems(entitiesByName) + indexProblems(entitiesByName)
+            + displayProblems(entitiesByName)
+    }
+
+    private func displayProblems(_ entitiesByName: [String: EntityDescription]) -> [String] {
+        guard let property = userInfo[Self.displayPropertyKey],
+            !lineage(entitiesByName).flatMap(\.attributes).contains(where: {
+                $0.name == property && !$0.isTransient
+            })
+        else { return [] }
+        return [
+            "The '\(Self.displayPropertyKey)' of '\(name)' is '\(property)', which is not a stored "
+                + "attribute of it."
+        ]
     }
 
     private func constraintProblems(

@@ -34,7 +34,8 @@ struct SchemaCompiler {
             superentity: description.superentityName.flatMap { entityNumbers[$0] },
             family: family(of: description.name), properties: properties(of: description),
             constraints: constraints(of: description), indexes: indexes(of: description),
-            indexesChanges: description.lineage(entitiesByName).contains(where: \.indexesChanges))
+            indexesChanges: description.lineage(entitiesByName).contains(where: \.indexesChanges),
+            displayName: description.displayPropertyName(entitiesByName))
     }
 
     /// All properties of an entity, inherited ones included, in no order.

@@ -164,6 +164,9 @@ package final class SchemaEntity: Sendable {
     package let defaults: [Value]
     /// Whether a store keeps an index of what entries have changed of its objects.
     package let indexesChanges: Bool
+    /// The attribute by whose values people know the objects; nil where there is none. See
+    /// ``EntityDescription/displayPropertyKey``.
+    package let displayProperty: SchemaProperty?
     /// The names of the composite attributes, those in others and inherited ones included.
     package let compositeNames: Set<String>
     private let propertiesByName: [String: SchemaProperty]
@@ -178,7 +181,7 @@ package final class SchemaEntity: Sendable {
         numbers: NumberedEntity, description: EntityDescription, superentity: EntityNumber?,
         family: [EntityNumber], properties: [(PropertyNumber, String, SchemaProperty.Kind)],
         constraints compound: [(PropertyNumber, names: [String])],
-        indexes: [(PropertyNumber, IndexDescription)], indexesChanges: Bool
+        indexes: [(PropertyNumber, IndexDescription)], indexesChanges: Bool, displayName: String?
     ) {
         self.numbers = numbers
         self.indexesChanges = indexesChanges
@@ -220,6 +223,8 @@ package final class SchemaEntity: Sendable {
         let named = Dictionary(
             self.properties.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         propertiesByName = named
+        displayProperty =
+            displayName.flatMap { named[$0] } ?? Self.displayProperty(of: self.properties)
         compositeNames = Set(self.properties.flatMap(\.name.compositeNames))
         self.indexes = indexes.map { number, index in
             SchemaIndex(
@@ -265,13 +270,24 @@ package final class SchemaEntity: Sendable {
         }
     }
 
+    /// The text by which people know objects if the model does not say: one that is unique, else `name`, else
+    /// `title`, else the first. Never a confidential one.
+    private static func displayProperty(of properties: [SchemaProperty]) -> SchemaProperty? {
+        let texts = properties.filter {
+            $0.attribute?.type == .string && $0.isPersistent && !$0.isDerived
+                && $0.attribute?.isConfidential != true
+        }
+        return texts.first(where: \.isUnique) ?? texts.first { $0.name == "name" }
+            ?? texts.first { $0.name == "title" } ?? texts.first
+    }
+
     /// A placeholder for an entity of which only the number is known.
     package convenience init(unknown number: EntityNumber) {
         let name = "?\(number.rawValue)"
         self.init(
             numbers: NumberedEntity(number: number, name: name),
             description: EntityDescription(name: name), superentity: nil, family: [number],
-            properties: [], constraints: [], indexes: [], indexesChanges: false)
+            properties: [], constraints: [], indexes: [], indexesChanges: false, displayName: nil)
     }
 
     /// The property of that name.

@@ -234,7 +234,7 @@ struct Page {
 
     /// The section on the state of the journal, without line breaks.
     var standing: String {
-        let text = all(/(<section class="standing.*?<\/section>)/).first ?? ""
+        let text = all(/(<details class="standing.*?<\/details>)/).first ?? ""
         return text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 }

@@ -89,7 +89,7 @@ class Report:
             changeFilters().then(() => { window.searched = true; });
         """, fields)
         self.until("window.searched")
-        return self.value("[hits.indices.length, hits.changes]")
+        return self.value("[hits.entries.length, hits.changes]")
 
     def complaints(self):
         """What the console says, and every request but that for the file itself."""

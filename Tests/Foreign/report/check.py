@@ -1,10 +1,10 @@
 """Looks at reports as an auditor does, in headless Chromium, and compares what they show with the
 JSON Lines exports of the same stores.
 
-    check.py FOLDER AXE [PICTURES]
+    check.py COMMAND FOLDER AXE [PICTURES]
 
-FOLDER has NAME.html and NAME.jsonl for the stores of stories.py; AXE is the script of axe-core. With
-PICTURES, what was looked at is kept there.
+COMMAND is the command; FOLDER has NAME.daybook, NAME.html and NAME.jsonl for the stores of stories.py; AXE is
+the script of axe-core. With PICTURES, what was looked at is kept there.
 """
 import json
 import re
@@ -18,8 +18,8 @@ import html5lib
 from browser import Keys, Report, time
 from stories import TRAPS
 
-FOLDER, AXE = Path(sys.argv[1]), Path(sys.argv[2]).read_text()
-PICTURES = Path(sys.argv[3] if len(sys.argv) > 3 else FOLDER)
+COMMAND, FOLDER, AXE = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]).read_text()
+PICTURES = Path(sys.argv[4] if len(sys.argv) > 4 else FOLDER)
 
 
 def check(is_so, *what):
@@ -128,8 +128,8 @@ def life(report, ledger):
         const said = (cell) => {
             if (cell.matches("td") && cell.querySelector(".nothing")) return null;
             const copy = cell.cloneNode(true);
-            copy.querySelectorAll(".unseen").forEach((each) => each.remove());
-            return copy.textContent;
+            copy.querySelectorAll(".unseen, .title").forEach((each) => each.remove());
+            return cell.querySelector(".title") ? copy.textContent.trim() : copy.textContent;
         };
         return Array.from(document.querySelectorAll("table.life tbody"), (body) =>
             Array.from(body.rows, (row) => Array.from(row.cells, said)));
@@ -215,9 +215,9 @@ def keyboard():
         report.press("/")
         check(focus(report) == "text", "slash does not lead to the search")
         report.press("Prespa")
-        report.until("hits.indices.length === 1")
+        report.until("hits.entries.length === 1")
         report.press(Keys.ESCAPE)
-        report.until("hits.indices.length > 1")
+        report.until("hits.entries.length > 1")
         for _ in range(20):
             report.press(Keys.TAB)
             if focus(report) == "row":
@@ -232,16 +232,20 @@ def keyboard():
         check(second != first, "the arrows do not move")
         check(report.value("document.activeElement.getAttribute('aria-expanded')") == "true",
               "Enter opens nothing")
-        report.press(Keys.TAB)
-        report.press(Keys.TAB)
+        for place in ("#entry-", "#at-", "#object-"):
+            report.press(Keys.TAB)
+            check(report.value("document.activeElement.hash").startswith(place),
+                  "Tab does not lead to", place)
         check(report.value("document.activeElement.hash").startswith("#object-"),
               "Tab does not lead to the object")
         name = report.value("document.activeElement.hash.slice(8)")
         report.press(Keys.ENTER)
         report.until("document.querySelector('table.life')")
-        check(report.value("document.activeElement.textContent") == name, "the title has no focus")
+        check(report.value("document.activeElement.firstChild.data") == name,
+              "the title has no focus")
         report.press(Keys.ESCAPE)
-        report.until("!byId('view-timeline').hidden")
+        # What has the focus is hidden now, so the browser takes it away.
+        report.until("!byId('view-timeline').hidden && document.activeElement === document.body")
         report.press(Keys.ESCAPE)
         report.go("#entry-10")
         check(report.value("document.activeElement.closest('li').id") == "entry-10",
@@ -327,14 +331,15 @@ def standing():
         ("foreign", "Not verified", "are not those of the checkpoint"),
     ]:
         page = (FOLDER / f"{name}.html").read_text(encoding="utf-8")
-        section = re.search(r'<section class="standing.*?</section>', page, re.S)[0]
+        section = re.search(r'<details class="standing.*?</details>', page, re.S)[0]
         check(title in section and words in " ".join(section.split()), name, "says", section)
+        check((" open>" in section) == (name == "foreign"), name, "is unfolded or not:", section[:80])
 
 
 def accessible():
     """axe-core finds nothing, in every view, light and dark, wide and narrow."""
     views = [("", "document.querySelectorAll('button.row')[0].click()"),
-             ("#object-Country/227", ""), ("#summary", "")]
+             ("#object-Country/227", ""), ("#summary", ""), ("#machine", ""), ("#at-40", "")]
     for scheme in ("light", "dark"):
         with Report(FOLDER / "atlas.html", scheme=scheme) as report:
             for place, then in views:
@@ -342,8 +347,8 @@ def accessible():
                 report.until("!document.querySelector('main > section:not([hidden])').textContent"
                              ".includes('Reading')")
                 report.run(then)
-                for width in (1200, 390):
-                    report.resize(width, 1000)
+                for width in (1280, 800, 400):
+                    report.resize(width, 900)
                     name = f"{scheme}-{place.strip('#').split('-')[0] or 'timeline'}-{width}"
                     report.run(AXE)
                     found = report.driver.execute_async_script(
@@ -363,6 +368,154 @@ def accessible():
             silent(report)
     print(f"  axe-core {found['testEngine']['version']}: no violation, {len(found['passes'])} rules "
           "passed in the last view")
+
+
+def first_screen():
+    """The first screen shows entries, wide and narrow, without anything unfolded."""
+    for width in (1280, 400):
+        with Report(FOLDER / "ledger.html", width=width, height=900) as report:
+            shown = report.value("Array.from(document.querySelectorAll('#list button.row')).filter("
+                                 "(row) => row.getBoundingClientRect().bottom <= 900).length")
+            check(shown >= 3, "only", shown, "entries are on the first screen of", width, "pixels")
+            print(f"  {shown} entries on the first screen, {width} × 900 pixels")
+
+
+def state(name, entity, sequence):
+    """The objects of an entity as of an entry, by the command."""
+    text = subprocess.run(
+        [COMMAND, "fetch", FOLDER / f"{name}.daybook", entity, "--at", str(sequence), "--output",
+         "jsonl"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    return {line["object"]: line["values"] for line in map(json.loads, text.splitlines())}
+
+
+def machine():
+    """After any number of steps the tables have what 'fetch --at' has; a drag stays fluid."""
+    with Report(FOLDER / "ledger.html") as report:
+        report.go("#machine")
+        count = report.value("entries.length")
+        compared = 0
+        for at in (count, count - 1, 2, 3, 100, 4999, 7000, 6999, 37, count):
+            report.run("machine.rows = 1e9; goAndFollow(arguments[0])", at)
+            report.until(f"!machine.isRunning && moment.at === {at}")
+            for entity in ("Account", "Item"):
+                report.run("machine.entity = arguments[0]; drawMoment()", entity)
+                shown = report.run("""
+                    const said = (cell) => {
+                        if (cell.querySelector(".nothing")) return null;
+                        const copy = cell.cloneNode(true);
+                        copy.querySelectorAll(".title").forEach((each) => each.remove());
+                        return cell.querySelector(".title")
+                            ? copy.textContent.trim() : copy.textContent;
+                    };
+                    return Object.fromEntries(Array.from(
+                        document.querySelectorAll("#machine-table tbody tr:not(.delete)"),
+                        (row) => [row.dataset.row, Object.fromEntries(Array.from(
+                            row.querySelectorAll("td"),
+                            (cell) => [cell.dataset.property, said(cell)]))]));
+                """)
+                wanted_rows = {
+                    name: {property: None if value is None else plain(value)
+                           # Confidential values are not in the report.
+                           for property, value in values.items()
+                           if property in shown.get(name, {}) and property != "pin"}
+                    for name, values in state("ledger", entity, at).items()}
+                found = {name: {property: value for property, value in row.items()
+                                if property in wanted_rows.get(name, {})}
+                         for name, row in shown.items()}
+                check(found == wanted_rows, "after entry", at, "the table of", entity, "differs:",
+                      [(name, found.get(name), wanted_rows.get(name))
+                       for name in found.keys() | wanted_rows.keys()
+                       if found.get(name) != wanted_rows.get(name)][:3])
+                compared += sum(len(row) for row in found.values())
+        check(compared > 10_000, "only", compared, "values were compared")
+        print(f"  the time machine shows {compared:,} values as 'fetch --at' does")
+        frames = drag(report, count)
+        check(frames[len(frames) // 2] < 16, "a frame takes", frames[len(frames) // 2], "ms")
+        print(f"  dragged through {count:,} entries: work for a frame {frames[len(frames) // 2]:.1f} ms in the "
+              f"middle, {frames[int(len(frames) * .99)]:.1f} ms in 99 of 100")
+        keys(report, count)
+        silent(report)
+
+
+def drag(report, count):
+    """How long the script works in each frame while the slider goes from end to end and back, in ms."""
+    report.go("#machine")
+    report.run("""
+        window.frames = [];
+        const slider = byId("slider");
+        let step = 0;
+        const whole = 240;
+        const next = () => {
+            const start = performance.now();
+            const part = Math.abs(1 - 2 * step / whole);
+            slider.value = String(Math.round(arguments[0] * part));
+            slider.dispatchEvent(new Event("input"));
+            // Layout counts as well.
+            document.body.getBoundingClientRect();
+            window.frames.push(performance.now() - start);
+            step += 1;
+            if (step <= whole) requestAnimationFrame(next); else window.dragged = true;
+        };
+        requestAnimationFrame(next);
+    """, count)
+    report.until("window.dragged", 120)
+    return sorted(report.value("window.frames"))
+
+
+def keys(report, count):
+    report.go("#machine")
+    report.press(Keys.ARROW_LEFT)
+    report.until(f"moment.at === {count - 1}")
+    report.press(Keys.HOME)
+    report.until("moment.at === 0")
+    report.press("p")
+    report.until("moment.at > 1")
+    check(report.value("byId('machine-play').textContent") == "Pause", "it does not play")
+    report.press("p")
+    check(report.value("machine.timer") == 0, "it does not stop")
+
+
+def live():
+    """A page that is served goes on with what is saved, and asks for nothing but that."""
+    store = FOLDER / "traps.daybook"
+    server = subprocess.Popen([COMMAND, "serve", store], stdout=subprocess.PIPE, text=True)
+    try:
+        address = server.stdout.readline().strip()
+        with Report(FOLDER / "traps.html") as report:
+            silent(report)
+            report.url = address
+            report.go("")
+            report.until("byId('live').textContent.includes('as they are saved')")
+            check("hush" not in report.value("document.documentElement.innerHTML"),
+                  "a confidential value is served")
+            before = report.value("entries.length")
+            for trap in TRAPS[:3]:
+                insert(store, trap)
+            report.until(f"entries.length === {before + 3}")
+            check(report.value("hits.entries.length") == before + 3, "the list has not what was saved")
+            report.run("location.hash = '#machine'")
+            report.until("moment.at === entries.length")
+            insert(store, "last")
+            report.until(f"moment.at === {before + 4}")
+            lit = report.value("Array.from(document.querySelectorAll('#machine-table tr.lit.insert td'),"
+                               " (cell) => cell.textContent)")
+            check("last" in lit, "the new object is not lit up:", lit)
+            check(report.value("document.querySelectorAll('main script').length") == 0,
+                  "a script was made of a value")
+            found = [line for line in report.complaints() if address not in line]
+            check(not found, "the browser complains:", found)
+            server.terminate()
+            report.until("byId('live').textContent.includes('lost')")
+        check(server.wait(10) == 0, "the command ends with", server.returncode)
+    finally:
+        server.kill()
+    print("  a page that is served shows what is saved while it is open")
+
+
+def insert(store, title):
+    line = {"op": "insert", "entity": "List", "values": {"title": title}}
+    subprocess.run([COMMAND, "record", store, "--quiet"], check=True, stdout=subprocess.DEVNULL, text=True,
+                   input=json.dumps(line) + "\n" + json.dumps({"op": "save", "note": title}) + "\n")
 
 
 def paper():
@@ -399,6 +552,7 @@ def life_on_paper():
 
 if __name__ == "__main__":
     started = time.time()
-    for part in (standing, traps, filters, keyboard, missing, accessible, paper, speed):
+    for part in (standing, traps, filters, keyboard, first_screen, machine, live, missing, accessible,
+                 paper, speed):
         part()
     print(f"  looked at in {time.time() - started:.0f} s")

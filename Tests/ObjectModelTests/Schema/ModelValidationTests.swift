@@ -24,6 +24,10 @@ import Testing
                 + "underscores."
         ),
         (
+            [EntityDescription(name: "A", userInfo: ["displayProperty": "x"])],
+            "The 'displayProperty' of 'A' is 'x', which is not a stored attribute of it."
+        ),
+        (
             [EntityDescription(name: "A"), EntityDescription(name: "A")],
             "There are two entities called 'A'."
         ),

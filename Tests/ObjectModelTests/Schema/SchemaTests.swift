@@ -185,4 +185,37 @@ import Testing
 
         #expect(model(.double(-0.0)).canonicalBytes == model(.double(0)).canonicalBytes)
     }
+
+    @Test func `people know objects by what the model names, else by what is guessed`() throws {
+        func text(_ name: String, unique: Bool = false, secret: Bool = false)
+            -> AttributeDescription
+        {
+            AttributeDescription(
+                name: name, type: .string, isUnique: unique, isConfidential: secret)
+        }
+        func display(_ attributes: [AttributeDescription], named name: String? = nil) throws
+            -> String?
+        {
+            let info = name.map { [EntityDescription.displayPropertyKey: $0] } ?? [:]
+            let schema = try Schema(
+                ManagedObjectModel(entities: [
+                    EntityDescription(name: "A", attributes: attributes, userInfo: info),
+                    EntityDescription(name: "B", superentityName: "A"),
+                ]))
+            #expect(
+                schema.entity(named: "A")?.displayProperty?.name
+                    == schema.entity(named: "B")?.displayProperty?.name)
+            return schema.entity(named: "A")?.displayProperty?.name
+        }
+        let number = AttributeDescription(name: "number", type: .int64)
+
+        #expect(try display([text("a"), text("name"), text("code", unique: true)]) == "code")
+        #expect(try display([text("a"), text("title"), text("name")]) == "name")
+        #expect(try display([text("a"), text("title")]) == "title")
+        #expect(try display([number, text("z"), text("b")]) == "b")
+        #expect(try display([number, text("a", secret: true)]) == nil)
+        #expect(try display([text("name", unique: true, secret: true), text("z")]) == "z")
+        #expect(try display([number]) == nil)
+        #expect(try display([number, text("name")], named: "number") == "number")
+    }
 }

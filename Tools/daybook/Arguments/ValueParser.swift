@@ -68,6 +68,15 @@ extension ValueParser where Value == Int {
     }
 }
 
+extension ValueParser where Value == UInt16 {
+    /// A port of this machine.
+    static var port: ValueParser {
+        ValueParser("a port, 0 to 65535") { text in
+            text.utf8.allSatisfy(isDigit) ? UInt16(text) : nil
+        }
+    }
+}
+
 extension ValueParser where Value == Duration {
     /// A length of time.
     static var seconds: ValueParser {

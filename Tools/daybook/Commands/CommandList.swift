@@ -37,6 +37,7 @@ enum CommandList {
         RedoCommand(),
         RestoreCommand(),
         ReplayCommand(),
+        ServeCommand(),
         VerifyCommand(),
         BackupCommand(),
         CompactCommand(),

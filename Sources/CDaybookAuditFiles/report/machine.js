@@ -1,0 +1,358 @@
+// Time machine: the objects as they were after any entry, stepped through in both directions.
+
+/** The objects after the first `at` entries, by name: each with its entity and its values. */
+const moment = { at: 0, wanted: 0, objects: new Map(), links: new Map() };
+const machine = {
+    isDrawn: false, isRunning: false, entity: "", page: 0, picked: "", timer: 0, rows: 20,
+};
+
+/** The entry whose number in the report is `at`, counted from the oldest; undefined for none. */
+const entryAt = (at) => entries[entries.length - at];
+
+// MARK: Stepping
+
+/** Replays one entry more, or takes the last one back. */
+function stepForward() {
+    for (const change of record(entryAt(moment.at + 1)).changes) replay(change);
+    moment.at += 1;
+}
+
+function stepBack() {
+    const { changes } = record(entryAt(moment.at));
+    for (const change of changes.slice().reverse()) takeBack(change);
+    moment.at -= 1;
+}
+
+function replay(change) {
+    if (change.op === "delete") return forget(change.object);
+    const object = objectAt(change.object, change.entity);
+    for (const row of rowsOf(change)) set(object, row, row.new, row.removed, row.added);
+}
+
+function takeBack(change) {
+    if (change.op === "insert") return forget(change.object);
+    const object = objectAt(change.object, change.entity);
+    for (const row of rowsOf(change)) set(object, row, row.old, row.added, row.removed);
+}
+
+function objectAt(name, entity) {
+    let object = moment.objects.get(name);
+    if (!object) {
+        object = { name, entity, values: new Map() };
+        moment.objects.set(name, object);
+    }
+    return object;
+}
+
+function forget(name) {
+    const object = moment.objects.get(name);
+    if (!object) return;
+    for (const [property, { value: was, members: set, isReference }] of object.values) {
+        if (isReference && was) unlink(name, property, was);
+        for (const member of set?.keys() ?? []) unlink(name, property, member);
+    }
+    moment.objects.delete(name);
+}
+
+/** Gives a property a value, or lets members leave and join. */
+function set(object, row, now, leaving, joining) {
+    const known = object.values.get(row.name);
+    if (row.removed || row.added) {
+        const list = known?.members ?? new Map();
+        for (const member of leaving ?? []) {
+            list.delete(memberName(member));
+            unlink(object.name, row.name, memberName(member));
+        }
+        for (const member of joining ?? []) {
+            list.set(memberName(member), typeof member === "object" ? member.order : list.size);
+            link(object.name, row.name, memberName(member));
+        }
+        object.values.set(row.name, { members: list, isReference: true });
+        return;
+    }
+    if (known?.isReference && known.value) unlink(object.name, row.name, known.value);
+    object.values.set(row.name,
+        { value: now, isReference: row.isReference, isKeptBack: row.isKeptBack });
+    if (row.isReference && now) link(object.name, row.name, now);
+}
+
+const linkKey = (source, property) => `${source} ${property}`;
+function link(source, property, target) {
+    let from = moment.links.get(target);
+    if (!from) {
+        from = new Map();
+        moment.links.set(target, from);
+    }
+    from.set(linkKey(source, property), { source, property });
+}
+
+function unlink(source, property, target) {
+    const from = moment.links.get(target);
+    from?.delete(linkKey(source, property));
+    if (from?.size === 0) moment.links.delete(target);
+}
+
+/** Goes to a moment in slices, so that the page stays responsive, and shows what is reached. */
+async function travel(to) {
+    moment.wanted = Math.min(Math.max(to, 0), entries.length);
+    if (machine.isRunning) return;
+    machine.isRunning = true;
+    while (moment.at !== moment.wanted) {
+        const until = performance.now() + slice / 2;
+        while (moment.at !== moment.wanted && performance.now() < until) {
+            if (moment.at < moment.wanted) stepForward(); else stepBack();
+        }
+        if (moment.at !== moment.wanted) await pause();
+    }
+    machine.isRunning = false;
+    if (shownView === "machine") drawMoment();
+}
+
+// MARK: Drawing
+
+/** Shows the time machine after an entry; after the last one without a number. */
+async function drawMachine(sequence) {
+    if (!machine.isDrawn) prepareMachine();
+    let at = entries.length;
+    if (sequence !== undefined) {
+        while (at > 0 && entryAt(at).sequence > sequence) at -= 1;
+    }
+    const warning = byId("machine-warning");
+    warning.hidden = !scope.isFiltered && !scope.startsLate;
+    warning.replaceChildren(decor("!", "sign"), "This report does not hold the whole journal: "
+        + "objects and values may be missing.");
+    follow();
+    await travel(at);
+    drawMoment();
+}
+
+function prepareMachine() {
+    machine.isDrawn = true;
+    const slider = byId("slider");
+    slider.addEventListener("input", () => {
+        pausePlaying();
+        goAndFollow(Number(slider.value));
+    });
+    for (const [id, go] of [
+        ["first", () => 0], ["back", () => moment.wanted - 1], ["on", () => moment.wanted + 1],
+        ["last", () => entries.length],
+    ]) {
+        byId(`machine-${id}`).addEventListener("click", () => {
+            pausePlaying();
+            goAndFollow(go());
+        });
+    }
+    byId("machine-play").addEventListener("click", togglePlaying);
+    byId("machine-entity").addEventListener("input", () => {
+        machine.entity = byId("machine-entity").value;
+        machine.page = 0;
+        drawMoment();
+    });
+    byId("machine-page").addEventListener("click", (event) => {
+        const button = event.target.closest("button");
+        if (!button) return;
+        machine.page += button.dataset.step === "1" ? 1 : -1;
+        drawMoment();
+    });
+    byId("machine-table").addEventListener("click", (event) => {
+        const row = event.target.closest("button[data-object]");
+        if (row) pick(row.dataset.object);
+    });
+    byId("machine-near").addEventListener("click", (event) => {
+        const node = event.target.closest("[data-object]");
+        if (node) pick(node.dataset.object);
+    });
+}
+
+function pick(name) {
+    machine.picked = machine.picked === name ? "" : name;
+    drawMoment();
+}
+
+function goAndFollow(to) {
+    follow(to);
+    travel(to);
+}
+
+/** Shows the entity and the page on which something changes, if none of it is shown. */
+function follow(at = moment.wanted) {
+    machine.followed = Math.min(Math.max(at, 0), entries.length);
+    machine.mayTurn = true;
+}
+
+function togglePlaying() {
+    if (machine.timer) return pausePlaying();
+    if (moment.wanted >= entries.length) goAndFollow(0);
+    byId("machine-play").textContent = "Pause";
+    byId("machine-play").setAttribute("aria-pressed", "true");
+    machine.timer = setInterval(() => {
+        if (moment.at !== moment.wanted) return;
+        if (moment.at >= entries.length || shownView !== "machine") return pausePlaying();
+        goAndFollow(moment.at + 1);
+    }, 400);
+}
+
+function pausePlaying() {
+    clearInterval(machine.timer);
+    machine.timer = 0;
+    byId("machine-play").textContent = "Play";
+    byId("machine-play").setAttribute("aria-pressed", "false");
+}
+
+function drawMoment() {
+    const entry = entryAt(moment.at);
+    const slider = byId("slider");
+    slider.max = String(entries.length);
+    slider.value = String(moment.at);
+    const said = entry ? `After entry ${digits.format(entry.sequence)}, ${shortTime(entry.when)}`
+        : "Before the first entry";
+    slider.setAttribute("aria-valuetext", said);
+    byId("machine-moment").replaceChildren(make("strong", {}, said), ...(entry ? [" · ",
+        authorName(entry.author), " · ", ...noteOf(entry).flat(), " ", entryLink(entry.sequence)]
+        : []));
+    for (const id of ["first", "back"]) byId(`machine-${id}`).disabled = moment.at === 0;
+    for (const id of ["on", "last"]) byId(`machine-${id}`).disabled = moment.at === entries.length;
+    const touched = touchedBy(entry);
+    drawChanges(entry);
+    drawKinds(touched);
+    drawTable(touched);
+    drawNeighbours(touched);
+}
+
+/** By name, the changes of an entry. */
+function touchedBy(entry) {
+    const touched = new Map();
+    if (!entry) return touched;
+    for (const change of record(entry).changes) touched.set(change.object, change);
+    return touched;
+}
+
+const changesShown = 12;
+function drawChanges(entry) {
+    const changes = entry ? entry.changes.slice(0, changesShown) : [];
+    const rest = (entry?.changes.length ?? 0) - changes.length;
+    byId("machine-changes").replaceChildren(...changes.map(({ object, operation }) => {
+        const name = objects.list[object];
+        return make("li", {}, make("span", { class: operations[operation] },
+            decor(verbs[operations[operation]][0]), unseen(verbs[operations[operation]][1])), " ",
+        objectLink(name));
+    }), ...(rest > 0 ? [make("li", {}, `and ${digits.format(rest)} more`)] : []));
+}
+
+/** The entities with how many objects each has, and the one that is shown. */
+function drawKinds(touched) {
+    const counts = new Map(Object.keys(scope.properties ?? {}).map((name) => [name, 0]));
+    for (const { entity } of moment.objects.values()) {
+        counts.set(entity, (counts.get(entity) ?? 0) + 1);
+    }
+    for (const { entity } of touched.values()) {
+        if (!counts.has(entity)) counts.set(entity, 0);
+    }
+    if (machine.mayTurn && touched.size > 0) {
+        const kinds = Array.from(touched.values(), (change) => change.entity);
+        if (!kinds.includes(machine.entity)) {
+            [machine.entity] = kinds;
+            machine.page = 0;
+        }
+    }
+    const names = Array.from(counts.keys());
+    if (!names.includes(machine.entity)) {
+        machine.entity = names.find((name) => counts.get(name) > 0) ?? names[0] ?? "";
+    }
+    const select = byId("machine-entity");
+    select.replaceChildren(...names.map((name) => make("option", { value: name },
+        `${name} (${digits.format(counts.get(name))})`)));
+    select.value = machine.entity;
+}
+
+const numberOf = (name) => Number(name.slice(name.lastIndexOf("/") + 1));
+
+/** The objects of the entity that is shown, those that the entry has deleted included. */
+function shownObjects(touched) {
+    const list = [];
+    for (const object of moment.objects.values()) {
+        if (object.entity === machine.entity) list.push(object);
+    }
+    for (const [name, change] of touched) {
+        if (change.op === "delete" && change.entity === machine.entity) {
+            const ghost = { name, entity: change.entity, values: new Map(), isGone: true };
+            for (const row of rowsOf(change)) {
+                const set = row.removed && new Map(row.removed.map((member, place) =>
+                    [memberName(member), typeof member === "object" ? member.order : place]));
+                ghost.values.set(row.name, { value: row.old, members: set, ...row });
+            }
+            list.push(ghost);
+        }
+    }
+    return list.sort((one, other) => numberOf(one.name) - numberOf(other.name));
+}
+
+const columnLimit = 12;
+/** The properties of the table: as the model has them, then others that are known. */
+function columnsOf(list) {
+    const columns = new Set();
+    for (const { values } of list) for (const name of values.keys()) columns.add(name);
+    const order = own(scope.properties, machine.entity) ?? [];
+    const others = Array.from(columns).filter((name) => !order.includes(name)).sort();
+    return [...order.filter((name) => columns.has(name)), ...others].slice(0, columnLimit);
+}
+
+function drawTable(touched) {
+    const list = shownObjects(touched);
+    const pages = Math.max(1, Math.ceil(list.length / machine.rows));
+    if (machine.mayTurn) {
+        const first = list.findIndex(({ name }) => touched.has(name));
+        if (first >= 0) machine.page = Math.floor(first / machine.rows);
+        machine.mayTurn = false;
+    }
+    machine.page = Math.min(Math.max(machine.page, 0), pages - 1);
+    const shown = list.slice(machine.page * machine.rows, (machine.page + 1) * machine.rows);
+    const columns = columnsOf(shown);
+    const caption = `${machine.entity} after ${digits.format(moment.at)} of ${
+        many(entries.length, "entry", "entries")}`;
+    byId("machine-table").replaceChildren(list.length === 0
+        ? make("p", { class: "nothing" }, "There is none at that point.")
+        : make("table", { class: "moment" }, make("caption", { class: "unseen" }, caption),
+            make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Object"),
+                columns.map((name) => make("th", { scope: "col" }, name)))),
+            make("tbody", {}, shown.map((object) =>
+                momentRow(object, columns, touched.get(object.name))))));
+    byId("machine-page").hidden = pages === 1;
+    byId("machine-page-number").textContent =
+        `${digits.format(machine.page + 1)} of ${digits.format(pages)}`;
+    const [back, on] = byId("machine-page").querySelectorAll("button");
+    back.disabled = machine.page === 0;
+    on.disabled = machine.page === pages - 1;
+}
+
+function momentRow(object, columns, change) {
+    const lit = change ? propertiesOf(change) : [];
+    const kind = object.isGone ? "delete" : change?.op;
+    return make("tr", { "data-row": object.name, class: kind && `lit ${kind}` },
+        make("th", { scope: "row" }, make("button", {
+            type: "button", class: "choose", "data-object": object.name,
+            "aria-pressed": machine.picked === object.name,
+        }, object.name), kind ? unseen(` ${verbs[kind][1].toLowerCase()} by this entry`) : []),
+        columns.map((name) => make("td", {
+            class: kind === "update" && lit.includes(name) ? "lit" : undefined,
+            "data-property": name,
+        }, momentValue(object.values.get(name)))));
+}
+
+const cellLength = 80;
+function momentValue(known) {
+    if (known === undefined) return value(undefined);
+    if (known.isKeptBack) return make("em", { class: "nothing" }, "kept back");
+    if (known.members) return memberSet(inOrder(known.members), false);
+    const text = known.value;
+    if (typeof text !== "string" || known.isReference || text.length <= cellLength) {
+        return value(text, known.isReference, true);
+    }
+    return make("span", { class: "text", dir: "auto" },
+        visible(text.slice(0, boundary(text, cellLength))), "…");
+}
+
+/** The names of members in their order. */
+const inOrder = (list) => new Set(Array.from(list)
+    .sort((one, other) => one[1] - other[1] || numberOf(one[0]) - numberOf(other[0]))
+    .map(([name]) => name));

@@ -1,0 +1,116 @@
+import DaybookAudit
+import DaybookJournalLog
+import DaybookSnapshotStore
+import Foundation
+
+/// What is served of a store, and to whom.
+///
+/// The address has a token that only those know to whom it is told. A page of another site cannot read what is served
+/// (it does not know the token, and is of another origin), nor can a name that leads to this machine be given out for it.
+struct ServedPage: Sendable {
+    let store: Store
+    /// The part of the address that is not to be guessed.
+    let token: String
+    /// How many of the newest entries the page has.
+    let entries: Int
+    let confidentiality: Confidentiality
+
+    /// Answers a request.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - port: The port that it came to.
+    /// - Returns: The page, its events, or why not.
+    func answer(_ request: HTTPRequest, port: UInt16) -> HTTPResponse {
+        let hosts = ["127.0.0.1:\(port)", "localhost:\(port)"]
+        guard let host = request.headers["host"], hosts.contains(host) else {
+            return HTTPResponse(
+                status: 421, "This is not the address that 'daybook serve' has printed.")
+        }
+        if let origin = request.headers["origin"], origin != "http://\(host)" {
+            return HTTPResponse(status: 403, "Pages of other origins are not answered.")
+        }
+        let parts = request.path.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0].isEmpty, isToken(parts[1]) else { return .missing }
+        guard request.method == "GET" || request.method == "HEAD" else {
+            var refusal = HTTPResponse(status: 405, "Nothing can be written here.")
+            refusal.headers = [("Allow", "GET, HEAD")]
+            return refusal
+        }
+        var response: HTTPResponse
+        if parts[2].isEmpty {
+            response = page()
+        } else if parts[2].hasPrefix(Self.eventsPrefix), request.method == "GET",
+            let number = UInt64(parts[2].dropFirst(Self.eventsPrefix.count))
+        {
+            // A client that comes again says what it has had last.
+            let last = request.headers["last-event-id"].flatMap { UInt64($0) } ?? number
+            response = HTTPResponse(.events(EventStream(self, after: SequenceNumber(last))))
+        } else {
+            return .missing
+        }
+        response.headers += Self.headers
+        return response
+    }
+
+    /// Whether a part of a path is the token. Takes the same time however much of it is right.
+    private func isToken(_ part: Substring) -> Bool {
+        let (given, wanted) = (Array(part.utf8), Array(token.utf8))
+        guard given.count == wanted.count else { return false }
+        return zip(given, wanted).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+
+    /// What the address of the events after an entry ends with, before the number of the entry.
+    private static let eventsPrefix = "after-"
+
+    /// Nothing is kept, told to others, shown inside of other pages, or taken for something else.
+    private static let headers = [
+        ("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer"),
+        ("X-Content-Type-Options", "nosniff"), ("X-Frame-Options", "DENY"),
+        ("Cross-Origin-Resource-Policy", "same-origin"),
+        ("Cross-Origin-Opener-Policy", "same-origin"),
+    ]
+
+    private func page() -> HTTPResponse {
+        do {
+            let head = try store.head()
+            var export = export()
+            let first = head.rawValue > UInt64(entries) ? head.rawValue - UInt64(entries) + 1 : 1
+            export.filter.range = SequenceNumber(first)...max(head, SequenceNumber(first))
+            export.options.isLive = true
+            var bytes: [UInt8] = []
+            try export.write(HTMLFormat()) { bytes += $0 }
+            return HTTPResponse(.bytes(bytes, type: "text/html; charset=utf-8"))
+        } catch {
+            return HTTPResponse(status: 500, "The store cannot be read: \(Self.sentence(error))")
+        }
+    }
+
+    /// What is wrong, without the values that are concerned.
+    private static func sentence(_ error: any Error) -> String {
+        (error as? StoreError)?.message ?? "\(error)"
+    }
+
+    /// The entries of a range as events.
+    func events(
+        after sequence: SequenceNumber, through last: SequenceNumber
+    ) throws -> [UInt8] {
+        var export = export()
+        export.filter.range = sequence.next...last
+        var bytes: [UInt8] = []
+        try export.write(EventFormat()) { bytes += $0 }
+        return bytes
+    }
+
+    private func export() -> AuditExport {
+        var export = AuditExport(of: AuditReader(store))
+        export.confidentiality = confidentiality
+        return export
+    }
+}
+
+extension HTTPResponse {
+    fileprivate static var missing: HTTPResponse {
+        HTTPResponse(status: 404, "There is nothing here. Take the whole address that was printed.")
+    }
+}
