@@ -37,7 +37,13 @@ let package = Package(
             name: "CDaybookEdit",
             pkgConfig: "libedit",
             providers: [.apt(["libedit-dev"]), .brew(["libedit"])]),
-        .target(name: "CDaybookTerminal", dependencies: ["CDaybookEdit"]),
+        // Takes the whole screen by ncurses (libncurses-dev), whose settings for compilers SwiftPM refuses.
+        .target(
+            name: "CDaybookTerminal", dependencies: ["CDaybookEdit"],
+            linkerSettings: [
+                .linkedLibrary("ncursesw", .when(platforms: [.linux])),
+                .linkedLibrary("ncurses", .when(platforms: [.macOS])),
+            ]),
         // Only the command serves a page.
         .systemLibrary(
             name: "CDaybookHTTP",

@@ -89,6 +89,45 @@ int terminal_key(void);
 // Restores the terminal.
 void terminal_keys_end(void);
 
+// The screen
+
+// How a text looks.
+typedef enum {
+    SCREEN_PLAIN, SCREEN_FAINT, SCREEN_STRONG, SCREEN_NAME, SCREEN_ADDED, SCREEN_CHANGED, SCREEN_REMOVED
+} screen_style;
+
+// Keys that are not characters.
+enum {
+    SCREEN_NO_KEY = -1, SCREEN_OTHER_KEY = -2, SCREEN_UP = -3, SCREEN_DOWN = -4, SCREEN_LEFT = -5,
+    SCREEN_RIGHT = -6, SCREEN_PAGE_UP = -7, SCREEN_PAGE_DOWN = -8, SCREEN_HOME = -9, SCREEN_END = -10,
+    SCREEN_RESIZED = -11, SCREEN_CLOSED = -12
+};
+
+// Takes the whole terminal, with colours if they are wanted and it has some. Returns 0, or -1 when the terminal's
+// kind is not known.
+int screen_begin(int wants_color);
+
+// Gives the terminal back as it was.
+void screen_end(void);
+
+int screen_rows(void);
+int screen_columns(void);
+
+// Begins a picture of the terminal's size.
+void screen_erase(void);
+
+// Puts a text without control characters into it; what does not fit into the row is left out.
+void screen_put(int row, int column, const char *text, screen_style style, int is_reversed);
+
+// Shows the picture, with the cursor at a place; none for a negative row.
+void screen_show(int cursor_row, int cursor_column);
+
+// Makes the next picture be drawn from nothing, whatever others have written.
+void screen_redraw(void);
+
+// Waits for a key, at most so long. Returns the character, or one of the keys above.
+int screen_key(int milliseconds);
+
 // Lines
 
 // Called with the text before the cursor when the key for completion is pressed; calls

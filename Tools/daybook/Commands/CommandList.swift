@@ -37,6 +37,7 @@ enum CommandList {
         RedoCommand(),
         RestoreCommand(),
         ReplayCommand(),
+        BrowseCommand(),
         ServeCommand(),
         VerifyCommand(),
         BackupCommand(),
