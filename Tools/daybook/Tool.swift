@@ -41,15 +41,16 @@ enum Tool {
         var console = Console(format: .text, color: .auto, isQuiet: false)
         do {
             let words = try SystemCall.commandLine()
+            let store = SystemCall.environment("DAYBOOK_STORE")
             let code =
                 if let request = VerificationProcess.request(words) {
                     try VerificationProcess.report(request, console)
+                } else if words.first == ShellCompletion.question {
+                    try complete(Array(words.dropFirst()), store, on: console)
                 } else {
                     try perform(
-                        ArgumentParser(
-                            CommandList.all, store: SystemCall.environment("DAYBOOK_STORE")
-                        )
-                        .parse(words), on: &console)
+                        ArgumentParser(CommandList.all, store: store).parse(words),
+                        on: &console)
                 }
             try console.flush()
             return console.finish(code)
@@ -58,6 +59,15 @@ enum Tool {
         } catch {
             return report(error, on: console)
         }
+    }
+
+    /// Tells a shell's script the names that can be the last word.
+    private static func complete(
+        _ words: [String], _ store: String?, on console: Console
+    ) throws -> ExitCode {
+        try console.printLines(
+            ShellCompleter.names(completing: words, store: store).map { DisplayText.escaped($0) })
+        return .success
     }
 
     private static func perform(

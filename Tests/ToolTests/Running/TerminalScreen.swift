@@ -6,9 +6,6 @@ import Testing
 ///
 /// Each has a server of its own, which knows no settings but these.
 final class TerminalScreen {
-    /// How often the screen is looked at before something on it counts as missing. One look takes some
-    /// milliseconds, or more on a busy machine.
-    private static let looksMaximum = 20_000
     private static let tmux = URL(fileURLWithPath: "/usr/bin/tmux")
 
     private let socket: String

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 /// Help, manual and completion, all made from the declarations.
@@ -123,6 +124,75 @@ import Testing
 
         #expect(result.talk.isEmpty, "\(result.talk)")
         #expect(result.lines == [expected])
+    }
+
+    @Test(arguments: [
+        ("fetch STORE Boo", "Book"), ("fetch STORE ", "Book Disc Item Person Shelf"),
+        ("history STORE She", "Shelf/"), ("history STORE Shelf/", "Shelf/1 Shelf/2"),
+        ("blame STORE Shelf/1.la", "Shelf/1.label"), ("show STORE hea", "head"),
+        ("fetch STORE Book --at ", "first head"), ("fetch STORE Book --sort pri", "price"),
+        ("tail STORE --cursor mai", "mailer"), ("log STORE --property pag", "pages"),
+        ("tail STORE --cursor = mai", "mailer"),
+        // What is not a name in a store, and stores that are not there.
+        ("log STORE --operation ", ""), ("log ST", ""), ("fetch gone.daybook Boo", ""),
+        ("nothing x", ""),
+        ("", ""), ("fetch", ""), ("fetch STORE -", ""),
+    ])
+    func `names in a store are told to the scripts of shells`(typed: String, names: String) throws {
+        let library = try LibraryStore()
+        for words in [
+            ["tag", "library.daybook", "first", "2"],
+            ["cursors", "library.daybook", "mailer", "2"],
+        ] {
+            let made = try library.run(words)
+            try #require(made.status == 0, "\(made.talk)")
+        }
+        let words = typed.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        let named = words.map { $0 == "STORE" ? "library.daybook" : $0 }
+
+        let result = try library.run(["--complete"] + named)
+
+        #expect(result.status == 0 && result.talk.isEmpty)
+        #expect(result.lines.joined(separator: " ") == names)
+        guard words.contains("STORE") else { return }
+        let command = (["--complete"] + words.filter { $0 != "STORE" }).map { "'\($0)'" }
+        let alone = try Tool.shell(
+            "cd '\(library.folder.url.path)'; DAYBOOK_STORE=library.daybook $DAYBOOK "
+                + command.joined(separator: " "))
+        #expect(alone.lines.joined(separator: " ") == names)
+    }
+
+    @Test(arguments: ["bash", "zsh", "fish"])
+    func `every shell completes names in a store`(shell: String) throws {
+        let library = try LibraryStore()
+        let scripts = [
+            "bash": """
+            eval "$(daybook completion bash)"
+            COMP_WORDS=(daybook history library.daybook Shelf/); COMP_CWORD=3; _daybook
+            printf '%s\n' "${COMPREPLY[@]}"
+            """,
+            "zsh": """
+            autoload -Uz compinit; compinit -D
+            eval "$(daybook completion zsh)"
+            words=(history library.daybook Shelf/); CURRENT=3
+            compadd() { print -l -- "${@[5,-1]}"; }
+            _daybook_names
+            """,
+            "fish": """
+            daybook completion fish | source
+            complete -C 'daybook history library.daybook Shelf/' | string replace -r '\t.*' ''
+            """,
+        ]
+        let file = library.folder.url.appending(path: "script")
+        try Data(try #require(scripts[shell]).utf8).write(to: file)
+
+        let result = try Tool.shell(
+            "cd '\(library.folder.url.path)'; PATH=\"$(dirname \"$DAYBOOK\"):$PATH\" \(shell) script"
+        )
+
+        #expect(
+            result.lines.filter { $0.hasPrefix("Shelf/") } == ["Shelf/1", "Shelf/2"],
+            "\(result.talk)")
     }
 
     @Test(arguments: ["bash", "zsh", "fish"])

@@ -98,13 +98,18 @@ struct ArgumentParser {
         // A file that is there is meant, and what is called like a store. Otherwise the line may do without a store, if
         // it fits then.
         if case .success(let parsed) = given, let path = parsed.firstText(of: first),
-            path.hasSuffix(".daybook") || FileManager.default.fileExists(atPath: path)
+            Self.namesStore(path)
         {
             return parsed
         }
         let completed = Result { () throws(ToolError) in try scan([store] + words, for: command) }
         if case .failure = completed, case .success(let parsed) = given { return parsed }
         return try completed.get()
+    }
+
+    /// Whether a word stands for a store also where a line may do without one.
+    static func namesStore(_ word: String) -> Bool {
+        word.hasSuffix(".daybook") || FileManager.default.fileExists(atPath: word)
     }
 
     private func scan(

@@ -5,8 +5,12 @@ enum Shell: String, CaseIterable, Sendable {
     case fish
 }
 
-/// Scripts that complete commands, options and values, made from the declarations.
+/// Scripts that complete commands, options and values, made from the declarations. For names in a store they ask the
+/// tool.
 struct ShellCompletion {
+    /// The first word of a line by which a script asks for the names that can be the last of the others.
+    static let question = "--complete"
+
     private let commands: [CommandDeclaration]
 
     init(_ commands: [any Command]) {
@@ -71,6 +75,11 @@ struct ShellCompletion {
             "        esac ;;",
             "    esac",
             "    [[ -n $words ]] && mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$current\")",
+            "    if [[ -n $name && $current != -* && -z $words ]]; then",
+            "        while IFS= read -r word; do COMPREPLY+=(\"$word\"); done \\",
+            "            < <(\"${COMP_WORDS[0]}\" \(Self.question) \"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null)",
+            "        [[ ${COMPREPLY[0]} == *[/.] ]] && compopt -o nospace 2>/dev/null",
+            "    fi",
             "    if [[ -n $files ]]; then",
             "        compopt -o filenames 2>/dev/null",
             "        while IFS= read -r word; do COMPREPLY+=(\"$word\"); done \\",
@@ -84,7 +93,7 @@ struct ShellCompletion {
 
     private func bashOffer(_ option: ArgumentDeclaration) -> String {
         switch option.completion {
-        case .nothing: "return"
+        case .nothing: "words="
         case .files: "files=yes"
         case .choices: "words='\(option.choices.joined(separator: " "))'"
         }
@@ -96,6 +105,11 @@ struct ShellCompletion {
         var lines = [
             "#compdef daybook",
             "# Completion of daybook for zsh: put this into a file '_daybook' in a folder of $fpath.",
+            "_daybook_names() {",
+            "    local -a names",
+            "    names=(\"${(@f)$(daybook \(Self.question) \"${(@)words[1,CURRENT]}\" 2>/dev/null)}\")",
+            "    compadd -Q -S '' -- $names",
+            "}",
             "_daybook() {",
             "    local context state line",
             "    local -a commands",
@@ -140,7 +154,7 @@ struct ShellCompletion {
 
     private func zshAction(_ argument: ArgumentDeclaration) -> String {
         switch argument.completion {
-        case .nothing: " "
+        case .nothing: "_daybook_names"
         case .files: "_files"
         case .choices: "(\(argument.choices.joined(separator: " ")))"
         }
@@ -165,6 +179,14 @@ struct ShellCompletion {
                 "complete -c daybook -n __fish_use_subcommand -a \(command.name) "
                     + "-d \(quoted(command.summary))")
         }
+        lines += [
+            "function __daybook_names",
+            "    set -l words (commandline -opc)",
+            "    command -q $words[1]; or return",
+            "    $words[1] \(Self.question) $words[2..-1] (commandline -ct) 2>/dev/null",
+            "end",
+            "complete -c daybook -n 'not __fish_use_subcommand' -a '(__daybook_names)'",
+        ]
         for command in commands {
             let start =
                 "complete -c daybook -n \(quoted("__fish_seen_subcommand_from \(command.name)"))"
@@ -187,7 +209,7 @@ struct ShellCompletion {
         if let short = option.shortName { words.append("-s \(short.dropFirst())") }
         switch option.completion {
         case _ where !option.takesValue: break
-        case .nothing: words.append("-x")
+        case .nothing: words.append("-x -a '(__daybook_names)'")
         case .files: words.append("-r -F")
         case .choices: words.append("-x -a \(quoted(option.choices.joined(separator: " ")))")
         }

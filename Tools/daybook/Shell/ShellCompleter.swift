@@ -2,15 +2,46 @@ import DaybookObjectModel
 import DaybookSnapshotStore
 import Foundation
 
-/// Completions of the last word of a line in the shell: commands, options, and names in the store.
+/// Completions of the last word of a line: in the tool's own shell commands, options, and names in the store; for
+/// others, whose scripts know the rest, the names alone.
 struct ShellCompleter: Sendable {
     /// More than a person reads through.
     private static let objectsMaximum = 200
 
     private let path: String
+    /// Whether only what is in the store is offered.
+    private let offersNamesOnly: Bool
 
-    init(_ path: String) {
+    init(_ path: String, namesOnly: Bool = false) {
         self.path = path
+        offersNamesOnly = namesOnly
+    }
+
+    /// The names in a store that can be the last word of a command line.
+    ///
+    /// - Parameters:
+    ///   - words: The words after the tool's name, of which the last is being typed.
+    ///   - store: The store of commands that do not name one; nil for none.
+    /// - Returns: The names, sorted; none where something else is expected, or nothing can be read.
+    static func names(completing words: [String], store: String?) -> [String] {
+        // bash takes '--option=value' apart at the sign.
+        var words = words.filter { $0 != "=" }
+        guard words.count >= 2 else { return [] }
+        let (name, last) = (words.removeFirst(), words.removeLast())
+        guard
+            let declaration = CommandList.all.first(where: { $0.declaration.name == name })?
+                .declaration,
+            declaration.positionals.contains(where: { $0.name == "STORE" })
+        else { return [] }
+        let reading = ShellCompleter(store ?? "", namesOnly: true)
+        let given = reading.positionals(in: words, declaration.allOptions)
+        let isNamed = given.first.map { ArgumentParser.namesStore($0) } ?? false
+        guard let path = store == nil || isNamed ? given.first : store else { return [] }
+        if store == nil || isNamed, let place = words.firstIndex(of: path) {
+            words.remove(at: place)
+        }
+        return ShellCompleter(path, namesOnly: true).arguments(of: name, words, last)
+            .filter { $0.hasPrefix(last) }.sorted()
     }
 
     /// The completions of the last word of a line; none if the store cannot be read.
@@ -52,7 +83,7 @@ struct ShellCompleter: Sendable {
         if last.hasPrefix("-") {
             guard let sign = last.firstIndex(of: "="),
                 let option = options.first(where: { $0.names.contains(String(last[..<sign])) })
-            else { return options.flatMap(\.names) }
+            else { return offersNamesOnly ? [] : options.flatMap(\.names) }
             let start = last[...sign]
             return values(of: option, in: words, String(last[last.index(after: sign)...]))
                 .map { start + $0 }
@@ -87,6 +118,9 @@ struct ShellCompleter: Sendable {
     private func values(
         of argument: ArgumentDeclaration, in words: [String], _ last: String
     ) -> [String] {
+        guard !offersNamesOnly || argument.choices.isEmpty && argument.completion != .files else {
+            return []
+        }
         if !argument.choices.isEmpty { return argument.choices }
         if argument.completion == .files { return files(last) }
         let placeholder = argument.placeholder

@@ -5,6 +5,11 @@ struct CompletionCommand: Command {
     var declaration: CommandDeclaration {
         CommandDeclaration(
             "completion", in: .tool, summary: "Print a completion script for a shell.",
+            discussion: """
+                Names in a store, of entities, properties, objects, tags and cursors, come from the
+                store that the line names or that DAYBOOK_STORE is set to: the script asks 'daybook
+                --complete' with the words of the line.
+                """,
             arguments: [shell], formats: [],
             examples: [
                 .init("eval \"$(daybook completion bash)\"", "Complete in this bash"),
