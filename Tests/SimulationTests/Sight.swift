@@ -199,6 +199,16 @@ struct Sight {
         return made
     }
 
+    /// The objects that the steps have not made but edited or deleted.
+    var edited: Set<ObjectID> {
+        var known: Set<ObjectID> = []
+        var edited: Set<ObjectID> = []
+        for (id, step) in groups.joined() where known.insert(id).inserted && step.before != nil {
+            edited.insert(id)
+        }
+        return edited
+    }
+
     /// Notes that an object has taken somebody else's values.
     mutating func disturbUndo(_ id: ObjectID) {
         if groups.contains(where: { $0[id] != nil }) { undoMeetsOthers = true }

@@ -92,7 +92,8 @@ extension Simulation {
     ) throws {
         let head = under(index)
         let sight = sights[index]
-        let goners = Set(sight.mine.keys).union(sight.deleted).union(sight.made).filter {
+        let known = Set(sight.mine.keys).union(sight.deleted).union(sight.made).union(sight.edited)
+        let goners = known.filter {
             ids?.contains($0) != false && !sight.inserted.contains($0) && head[$0] == nil
         }
         for id in goners {
@@ -102,6 +103,8 @@ extension Simulation {
         for id in Set(sights[index].seen.keys) where ids?.contains(id) != false {
             rebaseOntoHead(id, index, head)
         }
+        // What was edited and then dropped is read again from what others have made of it.
+        for id in news where sights[index].seen[id] == nil { sights[index].disturbUndo(id) }
         if let ids {
             // Lists that are changed here are read again, whatever is told of.
             for id in Set(sights[index].mine.keys).subtracting(ids) {
