@@ -30,6 +30,11 @@ enum Tool {
         STORE can be left out when DAYBOOK_STORE is set to it: 'daybook log', 'daybook show 7'. A file \
         that is there and stands in its place is taken for the store all the same, and so is a \
         word that ends with '.daybook'.
+
+        The file .daybook/config of the folder, or of the nearest one above it, has lines such as \
+        'store = iso.daybook', 'author = registry', 'color = never' and 'alias.recent = log \
+        --oneline --limit 5', after which 'daybook recent' is such a line. What a line or the \
+        environment says counts more; a file that belongs to somebody else is not read.
         """
 
     /// Runs the tool with the command line of the process.
@@ -41,7 +46,10 @@ enum Tool {
         var console = Console(format: .text, color: .auto, isQuiet: false)
         do {
             let words = try SystemCall.commandLine()
-            let store = SystemCall.environment("DAYBOOK_STORE")
+            if !Self.needsNoConfiguration(words) {
+                Configuration.current = try Configuration.load { try console.warn($0) }
+            }
+            let (store, aliases) = (Configuration.current.store, Configuration.current.aliases)
             let code =
                 if let request = VerificationProcess.request(words) {
                     try VerificationProcess.report(request, console)
@@ -49,7 +57,8 @@ enum Tool {
                     try complete(Array(words.dropFirst()), store, on: console)
                 } else {
                     try perform(
-                        ArgumentParser(CommandList.all, store: store).parse(words),
+                        ArgumentParser(CommandList.all, store: store, aliases: aliases)
+                            .parse(words),
                         on: &console)
                 }
             try console.flush()
@@ -59,6 +68,12 @@ enum Tool {
         } catch {
             return report(error, on: console)
         }
+    }
+
+    /// Whether a line can be carried out whatever the configuration says, so that help is there when it is wrong.
+    private static func needsNoConfiguration(_ words: [String]) -> Bool {
+        guard let first = words.first else { return true }
+        return ["help", "manual", "completion", "--help", "-h", "--version"].contains(first)
     }
 
     /// Tells a shell's script the names that can be the last word.
@@ -88,7 +103,7 @@ enum Tool {
         case .run(let command, let arguments):
             console = Console(
                 format: arguments[SharedOptions.output] ?? .text,
-                color: arguments[SharedOptions.color] ?? .auto,
+                color: arguments[SharedOptions.color] ?? Configuration.current.color ?? .auto,
                 isQuiet: arguments[SharedOptions.quiet],
                 isPaged: command.isPaged(arguments) && !arguments[SharedOptions.noPager])
             StoreOptions.Waiting.usual = StoreOptions.Waiting(

@@ -21,18 +21,26 @@ struct ArgumentParser {
     private let commands: [any Command]
     /// The store of commands whose lines name none.
     private let store: String?
+    /// Lines by their short names.
+    private let aliases: [String: [String]]
 
-    /// Reads the lines of these commands, which may leave out a store that is given here.
-    init(_ commands: [any Command], store: String? = nil) {
+    /// Reads the lines of these commands, which may leave out a store that is given here, and begin with a short name.
+    init(
+        _ commands: [any Command], store: String? = nil, aliases: [String: [String]] = [:]
+    ) {
         self.commands = commands
         self.store = store
+        self.aliases = aliases
     }
 
     /// Understands a command line, without the name of the program.
     ///
     /// - Throws: ``ToolError`` with ``ExitCode/usage``.
     func parse(_ words: [String]) throws(ToolError) -> Request {
-        let (name, rest) = try splitCommand(words)
+        var (name, rest) = try splitCommand(words)
+        if let short = name, let line = aliases[short], let first = line.first {
+            (name, rest) = (first, line.dropFirst() + rest)
+        }
         guard let name else {
             if words.contains("--version") { return .version }
             return asksForHelp(words) ? .overview : .nothing
@@ -45,7 +53,8 @@ struct ArgumentParser {
     /// The command with a name.
     func command(named name: String) throws(ToolError) -> any Command {
         if let command = commands.first(where: { $0.declaration.name == name }) { return command }
-        let clause = Suggestion.clause(for: name, among: commands.map(\.declaration.name))
+        let clause = Suggestion.clause(
+            for: name, among: commands.map(\.declaration.name) + aliases.keys)
         throw .usage(
             "There is no command '\(name)'\(clause) Run 'daybook help' to see all commands.")
     }

@@ -20,6 +20,8 @@ struct ManualPage {
         page.section("EXIT STATUS")
         for code in ExitCode.allCases { page.item(String(code.rawValue), code.meaning) }
         page.section("ENVIRONMENT")
+        page.item("DAYBOOK_STORE", "The store of lines that name none.")
+        page.item("DAYBOOK_AUTHOR", "The author of entries whose line names none.")
         page.item("NO_COLOR", "When set and not empty, nothing is coloured unless --color says so.")
         page.item("TERM", "When it is 'dumb', nothing is coloured unless --color says so.")
         page.item(

@@ -44,7 +44,7 @@ struct BrowseCommand: Command {
         var browser = try Browser(
             store, named: path.split(separator: "/").last.map(String.init) ?? path,
             canEdit: canEdit,
-            author: arguments[author])
+            author: arguments.author(author))
         if let moment = arguments[moment] {
             browser.select(try StoreReading.entry(at: moment, in: store))
         }

@@ -179,7 +179,7 @@ struct ImportCommand: Command {
         let options = try streams.options(arguments)
         let input = try InputFile(arguments[file])
         let recorder = try Recorder(
-            path: path, author: arguments[author], note: arguments[note],
+            path: path, author: arguments.author(author), note: arguments[note],
             info: info.info(arguments), console)
         try StreamImport(form: form, options: options, console: console)
             .run(input.lines, into: recorder, report)
@@ -192,7 +192,7 @@ struct ImportCommand: Command {
     ) throws -> ExitCode {
         try refuse(streams.all + coreData.all, arguments)
         var options = try tables.options(arguments)
-        options.author = arguments[author]
+        options.author = arguments.author(author)
         options.note = arguments[note]
         options.info = try info.info(arguments)
         let input = try InputFile(arguments[file])
@@ -212,7 +212,7 @@ struct ImportCommand: Command {
         let model = try ModelText(coreData.model(arguments)).read(console)
         var options = coreData.options(arguments)
         options.ignoresUnknown = streams.skipsUnknown(arguments)
-        options.author = arguments[author]
+        options.author = arguments.author(author)
         options.note = arguments[note]
         options.info = try info.info(arguments)
         try CoreDataImport(options: options, console: console)

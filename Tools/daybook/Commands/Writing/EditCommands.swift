@@ -158,7 +158,7 @@ struct EditArguments: Sendable {
         _ operation: (Recorder) throws -> Operation
     ) throws -> ExitCode {
         let recorder = try Recorder(
-            path: path, author: arguments[author], note: arguments[note],
+            path: path, author: arguments.author(author), note: arguments[note],
             info: info.info(arguments), isDry: arguments[isDry], console)
         do {
             _ = try recorder.perform(try operation(recorder), line: 1)

@@ -86,13 +86,13 @@ struct InitCommand: Command {
         let info = try info.info(arguments)
         guard let place = arguments[shared] else {
             return try Store.make(
-                at: path, model: model, author: arguments[author], note: arguments[note],
+                at: path, model: model, author: arguments.author(author), note: arguments[note],
                 info: info)
         }
         let link = try SharedPlace(parsing: place).link()
         return try Store.begin(
             link, at: path, version: ModelVersion(first: model.persistent), options: StoreOptions(),
             EntryHeader(
-                kind: .model, author: arguments[author], note: arguments[note], info: info))
+                kind: .model, author: arguments.author(author), note: arguments[note], info: info))
     }
 }

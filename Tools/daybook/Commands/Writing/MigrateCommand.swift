@@ -66,7 +66,8 @@ struct MigrateCommand: Command {
             progress.withLock { $0.reach(Int(100 * done / max(1, total))) }
         }
         let outcome = try Store.migrate(
-            at: arguments[store], to: description, options: options, author: arguments[author],
+            at: arguments[store], to: description, options: options,
+            author: arguments.author(author),
             note: arguments[note], info: info.info(arguments), isDry: arguments[isDry])
         progress.withLock { $0.finish() }
         try show(outcome, arguments[store], isDry: arguments[isDry], console)

@@ -69,7 +69,7 @@ struct RecordCommand: Command {
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let recorder = try Recorder(
-            path: arguments[store], author: arguments[author], note: arguments[note],
+            path: arguments[store], author: arguments.author(author), note: arguments[note],
             info: info.info(arguments), files: arguments[files], isDry: arguments[isDry], console)
         if arguments[isDry] { return try rehearse(recorder, console) }
         let report = RecordingReport(

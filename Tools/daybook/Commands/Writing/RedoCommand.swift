@@ -37,7 +37,7 @@ struct RedoCommand: Command {
         let range = try StoreReading.entries(arguments[entries], in: store)
         let choice = arguments[choice] ?? .refuse
         let plan = try store.redoPlan(
-            of: range, policy: choice.policy, author: arguments[author],
+            of: range, policy: choice.policy, author: arguments.author(author),
             note: arguments[note], info: info.info(arguments))
         let claim = plan.request.header.undoes.map { "takes \($0.entryName) back" } ?? ""
         try PlannedEntry(plan, choice, claim: claim, isDry: arguments[isDry])

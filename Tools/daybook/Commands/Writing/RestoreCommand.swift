@@ -56,7 +56,7 @@ struct RestoreCommand: Command {
         let plan: UndoPlan
         do {
             plan = try store.restorePlan(
-                of: restored, at: sequence, policy: choice.policy, author: arguments[author],
+                of: restored, at: sequence, policy: choice.policy, author: arguments.author(author),
                 note: arguments[note], info: info.info(arguments))
         } catch let error as StoreError where error.code == .undoBlocked && sequence == nil {
             let refusal = ToolError(error)

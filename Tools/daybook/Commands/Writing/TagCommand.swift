@@ -57,7 +57,8 @@ struct TagCommand: Command {
         } else {
             let sequence = try arguments[entry].map { try StoreReading.entry(at: $0, in: store) }
             let tag = try set(
-                name, at: sequence, in: store, author: arguments[author], note: arguments[note],
+                name, at: sequence, in: store, author: arguments.author(author),
+                note: arguments[note],
                 existing: arguments[force] ? .replace : .refuse)
             try report(tag, "Entry \(tag.sequence) is tagged '\(name)'.", on: console)
         }

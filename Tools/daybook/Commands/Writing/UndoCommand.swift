@@ -52,7 +52,7 @@ struct UndoCommand: Command {
         let range = try StoreReading.entries(arguments[entries], in: store)
         let choice = arguments[choice] ?? .refuse
         let plan = try store.undoPlan(
-            of: range, policy: choice.policy, author: arguments[author],
+            of: range, policy: choice.policy, author: arguments.author(author),
             note: arguments[note], info: info.info(arguments))
         let entry = PlannedEntry(
             plan, choice, claim: "takes \(range.entryName) back", isDry: arguments[isDry])

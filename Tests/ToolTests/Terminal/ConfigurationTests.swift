@@ -1,0 +1,135 @@
+import DaybookTestSupport
+import Foundation
+import Testing
+
+/// What holds for a folder: `.daybook/config`.
+@Suite struct ConfigurationTests {
+    private let library: LibraryStore
+    /// A folder two levels below that of the store.
+    private let below: URL
+
+    init() throws {
+        library = try LibraryStore()
+        below = library.folder.url.appending(path: "a/b")
+        try FileManager.default.createDirectory(at: below, withIntermediateDirectories: true)
+    }
+
+    private func configure(_ text: String, in folder: URL? = nil) throws {
+        let place = (folder ?? library.folder.url).appending(path: ".daybook")
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: place.appending(path: "config"))
+    }
+
+    private func run(
+        _ line: String, in folder: URL? = nil, environment: String = ""
+    ) throws -> ToolResult {
+        try Tool.shell("cd '\((folder ?? below).path)'; \(environment) \"$DAYBOOK\" \(line)")
+    }
+
+    @Test func `lines below do without the name of the store`() throws {
+        try configure("# The books\n\nstore = library.daybook\n")
+
+        for folder in [below, library.folder.url] {
+            let log = try run("log --oneline", in: folder)
+            #expect(log.status == 0, "\(log.talk)")
+            #expect(log.lines.count == 3)
+        }
+        #expect(try run("--complete fetch Boo").lines == ["Book"])
+    }
+
+    @Test
+    func `entries have the author that is configured, unless the line or the environment says`()
+        throws
+    {
+        try configure("store = library.daybook\nauthor = Grace Hopper\n")
+
+        for line in ["add Shelf label=C", "set Shelf/1 label=Z", "undo head", "tag here"] {
+            let made = try run(line)
+            #expect(made.status == 0, "\(line): \(made.talk)")
+        }
+        #expect(
+            try run("log --oneline").lines.prefix(3).allSatisfy { $0.contains("by Grace Hopper") })
+        #expect(try run("tag").text.contains("Grace Hopper"))
+        _ = try run("add Shelf label=D --author Ada")
+        #expect(try run("log -n 1").text.contains("by Ada"))
+        _ = try run("add Shelf label=E", environment: "DAYBOOK_AUTHOR=Bob")
+        #expect(try run("log -n 1").text.contains("by Bob"))
+        // What is asked for is not what is written.
+        #expect(try run("log --oneline").lines.count == 8)
+    }
+
+    @Test func `a short name stands for a line`() throws {
+        try configure(
+            "store = library.daybook\nalias.recent = log --oneline --limit 1\n"
+                + "alias.by = log --author 'Ada' --oneline\n")
+
+        #expect(try run("recent").lines.count == 1)
+        #expect(try run("recent --author registry").text.contains("Furniture"))
+        #expect(try run("--no-pager by").lines.count == 1)
+        let wrong = try run("recnt")
+        #expect(wrong.status == 2)
+        #expect(wrong.talk.contains("'recent'"))
+    }
+
+    @Test func `the nearest file counts, and the environment more`() throws {
+        try configure("store = gone.daybook\n")
+        try configure("store = ../../library.daybook\ncolor = always\n", in: below)
+
+        #expect(try run("log -n 1").text.contains("\u{1B}["))
+        #expect(try !run("log -n 1 --color never").text.contains("\u{1B}["))
+        let above = try run("log", in: library.folder.url)
+        #expect(above.status != 0)
+        #expect(
+            try run(
+                "log -n 1", in: library.folder.url, environment: "DAYBOOK_STORE=library.daybook"
+            )
+            .status == 0)
+    }
+
+    @Test(arguments: [
+        ("stroe = a", "line 1: There is nothing called 'stroe'"),
+        ("store", "line 1: 'store' is not"),
+        ("\nstore =", "line 2: 'store' has no value"), ("color = red", "'color' is 'auto'"),
+        ("alias.log = show head", "'log' is a command already"),
+        ("alias.x = 'log", "A quote is not closed"), ("alias.x = rm -rf", "'rm' is no command"),
+        ("alias.-x = log", "cannot be a short name"), ("alias. = log", "cannot be a short name"),
+    ])
+    func `a mistake is told with its place, and help is there all the same`(
+        text: String, message: String
+    ) throws {
+        try configure(text)
+
+        let refused = try run("log")
+        #expect(refused.status == 2)
+        #expect(refused.talk.contains("/.daybook/config'"))
+        #expect(refused.talk.contains(message), "\(refused.talk)")
+        #expect(try run("help log").status == 0)
+        #expect(try run("--version").status == 0)
+    }
+
+    @Test func `a file that is too long, or no text, is refused`() throws {
+        for bytes in [
+            Data(repeating: UInt8(ascii: "#"), count: 70_000), Data([0xff, 0xfe, 0x00]),
+        ] {
+            try configure("")
+            try bytes.write(to: library.folder.url.appending(path: ".daybook/config"))
+            let refused = try run("log")
+            #expect(refused.status == 2)
+            #expect(refused.talk.contains("is no configuration"))
+        }
+    }
+
+    @Test func `a file of somebody else is not read`() throws {
+        try configure("store = library.daybook\nalias.recent = undo head\n")
+        let path = library.folder.url.appending(path: ".daybook/config").path
+        // Only the system's user can give files away; for others there is none of somebody else to try.
+        guard getuid() == 0 else { return }
+        try #require(chown(path, 12_345, 12_345) == 0)
+
+        let log = try run("log '\(library.folder.url.path)/library.daybook' --oneline")
+
+        #expect(log.status == 0)
+        #expect(log.talk.contains("belongs to somebody else"))
+        #expect(try run("recent").status == 2)
+    }
+}
