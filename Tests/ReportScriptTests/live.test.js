@@ -20,7 +20,10 @@ class EventSource {
 
 async function open(entries, more = {}) {
     const page = await openPage(entries, {
-        scope: { isLive: true, display: { Book: "title" }, ...more.scope }, EventSource,
+        scope: {
+            isLive: true, head: entries.length, display: { Book: "title" }, ...more.scope,
+        },
+        EventSource,
         place: more.place,
     });
     const { last } = EventSource;
@@ -40,6 +43,8 @@ const story = [
 test("a page that was served asks for what comes after what it has", async () => {
     assert.equal((await open(story)).source.address, "after-2");
     assert.equal((await open([])).source.address, "after-0");
+    // Also where it shows none of those that there are.
+    assert.equal((await open([], { scope: { head: 7 } })).source.address, "after-7");
 });
 
 test("a page from a file asks for nothing", async () => {

@@ -8,7 +8,7 @@ function listen() {
     if (!scope.isLive) return;
     const said = byId("live");
     said.hidden = false;
-    const source = new EventSource(`after-${entries[0]?.sequence ?? 0}`);
+    const source = new EventSource(`after-${scope.head}`);
     source.onopen = () => { said.textContent = "New entries appear as they are saved."; };
     source.onerror = () => {
         said.textContent = source.readyState === EventSource.CLOSED

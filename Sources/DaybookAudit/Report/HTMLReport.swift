@@ -151,6 +151,9 @@ struct HTMLReport: Sendable {
             if isLive {
                 writer.name("isLive")
                 writer.bool(true)
+                // The entry after which new ones are new, also where the page has none.
+                writer.name("head")
+                writer.integer(scope.head.rawValue)
             }
             writer.name("isFiltered")
             writer.bool(isFiltered)

@@ -64,6 +64,17 @@ import Testing
         #expect(page.contains(#"{"sequence":3,"#))
         #expect(!page.contains(#"{"sequence":2,"#))
         #expect(page.contains(#""startsLate":true"#))
+        #expect(page.contains(#""head":3"#))
+    }
+
+    @Test func `a page without entries goes on with what is new`() throws {
+        let (server, address) = try serve(["--last", "0"])
+        defer { server.kill() }
+
+        let page = try ask(address).body
+
+        #expect(!page.contains(#"{"sequence":"#))
+        #expect(page.contains(#""head":3"#))
     }
 
     @Test func `who does not know the address, or comes from elsewhere, is refused`() throws {

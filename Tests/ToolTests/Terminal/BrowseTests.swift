@@ -162,6 +162,29 @@ import Testing
         try screen.wait(for: "entry 3 of 5")
     }
 
+    @Test func `what others save does not take away what somebody reads`() throws {
+        let library = try LibraryStore()
+        let screen = try TerminalScreen("browse library.daybook", in: library.folder.url)
+        try screen.wait(for: "entry 3 of 3")
+        try screen.press("?")
+        try screen.wait(for: "to the other side")
+
+        _ = try library.record(
+            #"{"op":"insert","entity":"Shelf","values":{"label":"C"}}"# + "\n" + #"{"op":"save"}"#
+                + "\n")
+
+        try screen.wait(for: "entry 3 of 4", "to the other side")
+        try screen.type(":Shelf/1")
+        try screen.press("Enter")
+        try screen.wait(for: "Shelf/1 after entry 3")
+        try screen.press(".")
+        try screen.wait(for: "Shelf/1 after entry 4")
+        _ = try library.record(
+            #"{"op":"update","entity":"Shelf","match":{"label":"A"},"values":{"label":"Z"}}"# + "\n"
+                + #"{"op":"save"}"# + "\n")
+        try screen.wait(for: "Shelf/1 after entry 5", "\"Z\"")
+    }
+
     @Test func `nothing is changed without '--edit'`() throws {
         let before = try Data(contentsOf: atlas.folder.url.appending(path: "atlas.daybook"))
         let screen = try browse()

@@ -104,7 +104,19 @@ struct Browser {
         let wasLast = selected == head
         head = now
         try readTags()
-        if wasLast, plannedUndo == nil { select(now) } else if selected > now { select(now) }
+        if selected > now {
+            select(now)
+        } else if wasLast, plannedUndo == nil {
+            switch page.page {
+            // What somebody reads is not taken away.
+            case .text: break
+            case .changes: select(now)
+            case .entities, .objects, .object:
+                let (line, top) = (page.line, page.top)
+                select(now)
+                (page.line, page.top) = (line, top)
+            }
+        }
         forget()
     }
 
