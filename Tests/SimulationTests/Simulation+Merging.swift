@@ -122,7 +122,7 @@ extension Simulation {
     /// Takes back what is pending here and leads to what others have deleted.
     private func dropReferences(_ ids: Set<ObjectID>, _ index: Int, _ head: World) {
         let sight = sights[index]
-        let lost = ids.filter { head[$0] == nil }
+        let lost = ids.filter { head[$0] == nil && !isDeletedHere($0, index) }
         if sight.mentions(lost) { sights[index].undoMeetsOthers = true }
         for (id, record) in sight.mine where sight.isDirty(id) {
             for field in rules.fields(id) where field.isStored && !field.isAttribute {
@@ -142,6 +142,15 @@ extension Simulation {
                 }
             }
         }
+    }
+
+    /// Whether a context itself has deleted an object from the store, whatever others had done to it before.
+    private func isDeletedHere(_ id: ObjectID, _ index: Int) -> Bool {
+        guard shape.contexts[index].parent == nil else { return false }
+        let last = worlds.indices.dropFirst().last {
+            worlds[$0 - 1][id] != nil && worlds[$0][id] == nil
+        }
+        return last.map { savers[$0] == index } ?? false
     }
 
     /// What others have done to the store since a context last merged.

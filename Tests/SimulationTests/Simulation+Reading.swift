@@ -83,11 +83,10 @@ extension Simulation {
         guard isCurrent(index), isConsistent(index) else { return }
         say(index, "compare all")
         // What was inserted and deleted here, and others have brought back, is not found as long as that can be
-        // undone.
-        let annihilated = sights[index].annihilated
+        // undone; lists may lead to it.
         try compare(
-            view(index).filter { !annihilated.contains($0.key) }, in: contexts[index],
-            "Context \(index)", besides: annihilated)
+            view(index), in: contexts[index], "Context \(index)",
+            besides: sights[index].annihilated)
     }
 
     private func compare(
@@ -95,7 +94,7 @@ extension Simulation {
         besides others: Set<ObjectID> = []
     ) throws {
         for entity in Office.entities {
-            let ids = Set(world.keys.filter { rules.entity($0) == entity })
+            let ids = Set(world.keys.filter { rules.entity($0) == entity }).subtracting(others)
             let found = try context.fetch(FetchRequest<ManagedObject>(entityName: entity))
             let foundIDs = Set(found.map(\.objectID.object)).subtracting(others)
             if foundIDs != ids {
