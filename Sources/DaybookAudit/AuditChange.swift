@@ -63,7 +63,7 @@ public struct AuditChange: Sendable {
 
 extension Change {
     /// What happens to the object.
-    var operation: AuditChange.Operation {
+    package var operation: AuditChange.Operation {
         switch kind {
         case .insert: .insert
         case .update: .update

@@ -5,11 +5,15 @@ const { test } = require("node:test");
 const { openPage, text, entry, insert, update } = require("./page.js");
 
 /** What a browser has, as far as the page uses it. */
-class EventSource {
+class EventSource extends EventTarget {
     static CLOSED = 2;
     static last;
     readyState = 1;
+    close() {
+        this.readyState = EventSource.CLOSED;
+    }
     constructor(address) {
+        super();
         this.address = address;
         EventSource.last = this;
     }
@@ -92,6 +96,33 @@ test("the time machine goes on with new entries only from the end", async () => 
     assert.equal(page.value("moment.at"), 1);
     assert.equal(page.find("#slider").max, "4");
     assert.deepEqual(page.texts("#machine-table td"), ["Dune"]);
+});
+
+test("an entry that comes while a search goes on is found, and none twice", async () => {
+    const many = Array.from({ length: 2000 }, (_, number) =>
+        entry(number + 1, [insert(`Book/${number + 1}`, { title: `b${number}` })]));
+    const { page, source } = await open(many);
+    // So that the search pauses after each piece.
+    page.window.performance.now = ((time) => () => { time += 100; return time; })(0);
+
+    const searching = page.call("changeFilters");
+    source.send(entry(2001, [insert("Book/2001", { title: "new" })]));
+    await page.call("takeIn");
+    await searching;
+
+    assert.equal(text(page.find("#count")), "2,001 entries, 2,001 changes");
+    const found = page.value("hits.entries.map(({ sequence }) => sequence)");
+    assert.deepEqual(Array.from(found), Array.from({ length: 2001 }, (_, place) => 2001 - place));
+});
+
+test("a store that cannot be read any more is told, and not asked again", async () => {
+    const { page, source } = await open(story);
+    const failure = new Event("failure");
+    failure.data = "The store cannot be read: entry 3 is damaged.";
+    source.dispatchEvent(failure);
+
+    assert.equal(text(page.find("#live")), failure.data);
+    assert.equal(source.readyState, EventSource.CLOSED);
 });
 
 test("a broken connection and the end of the serving are said", async () => {

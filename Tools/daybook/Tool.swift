@@ -46,12 +46,13 @@ enum Tool {
         var console = Console(format: .text, color: .auto, isQuiet: false)
         do {
             let words = try SystemCall.commandLine()
-            if !Self.needsNoConfiguration(words) {
+            let request = VerificationProcess.request(words)
+            if request == nil, !Self.needsNoConfiguration(words) {
                 Configuration.current = try Configuration.load { try console.warn($0) }
             }
             let (store, aliases) = (Configuration.current.store, Configuration.current.aliases)
             let code =
-                if let request = VerificationProcess.request(words) {
+                if let request {
                     try VerificationProcess.report(request, console)
                 } else if words.first == ShellCompletion.question {
                     try complete(Array(words.dropFirst()), store, on: console)

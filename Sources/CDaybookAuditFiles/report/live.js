@@ -14,6 +14,10 @@ function listen() {
         said.textContent = source.readyState === EventSource.CLOSED
             ? "The store is not served any more." : "The connection is lost; trying again.";
     };
+    source.addEventListener("failure", (event) => {
+        source.close();
+        said.textContent = event.data;
+    });
     source.onmessage = (event) => {
         arrived.push(event.data);
         // Those that come together are shown together.
@@ -34,10 +38,7 @@ async function takeIn() {
         if (places.has(read.sequence)) continue;
         const entry = addNewest(read, blocks.length - 1, line);
         for (const { object } of read.changes) changed.add(object);
-        const count = fits(entry);
-        if (count < 0) continue;
-        hits.entries.unshift(entry);
-        hits.changes += count;
+        addHit(hits, entry);
     }
     scope.last = entries[0]?.sequence ?? 0;
     span = null;
@@ -49,8 +50,6 @@ async function takeIn() {
     if (shownView === "object" && changed.has(shownObject)) await drawObject(shownObject);
     if (shownView === "machine") {
         if (wasLast) goAndFollow(entries.length); else drawMoment();
-    } else if (wasLast) {
-        moment.wanted = moment.at;
     }
 }
 

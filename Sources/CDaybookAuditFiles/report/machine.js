@@ -3,7 +3,8 @@
 /** The objects after the first `at` entries, by name: each with its entity and its values. */
 const moment = { at: 0, wanted: 0, objects: new Map(), links: new Map() };
 const machine = {
-    isDrawn: false, isRunning: false, entity: "", page: 0, picked: "", timer: 0, rows: 20,
+    isDrawn: false, isRunning: false, mayTurn: false, entity: "", page: 0, picked: "", timer: 0,
+    rows: 20,
 };
 
 /** The entry whose number in the report is `at`, counted from the oldest; undefined for none. */
@@ -64,7 +65,7 @@ function set(object, row, now, leaving, joining) {
             unlink(object.name, row.name, memberName(member));
         }
         for (const member of joining ?? []) {
-            list.set(memberName(member), typeof member === "object" ? member.order : list.size);
+            list.set(memberName(member), orderOf(member));
             link(object.name, row.name, memberName(member));
         }
         object.values.set(row.name, { members: list, isReference: true });
@@ -75,6 +76,9 @@ function set(object, row, now, leaving, joining) {
         { value: now, isReference: row.isReference, isKeptBack: row.isKeptBack });
     if (row.isReference && now) link(object.name, row.name, now);
 }
+
+/** Where a member stands; without an order they stand by their numbers. */
+const orderOf = (member) => typeof member === "object" ? member.order : 0;
 
 const linkKey = (source, property) => `${source} ${property}`;
 function link(source, property, target) {
@@ -121,9 +125,7 @@ async function drawMachine(sequence) {
     warning.hidden = !scope.isFiltered && !scope.startsLate;
     warning.replaceChildren(decor("!", "sign"), "This report does not hold the whole journal: "
         + "objects and values may be missing.");
-    follow();
-    await travel(at);
-    drawMoment();
+    await goAndFollow(at);
 }
 
 function prepareMachine() {
@@ -169,15 +171,10 @@ function pick(name) {
     drawMoment();
 }
 
+/** Goes to a moment, and to the entity and the page on which something changes there. */
 function goAndFollow(to) {
-    follow(to);
-    travel(to);
-}
-
-/** Shows the entity and the page on which something changes, if none of it is shown. */
-function follow(at = moment.wanted) {
-    machine.followed = Math.min(Math.max(at, 0), entries.length);
     machine.mayTurn = true;
+    return travel(to);
 }
 
 function togglePlaying() {
@@ -277,8 +274,8 @@ function shownObjects(touched) {
         if (change.op === "delete" && change.entity === machine.entity) {
             const ghost = { name, entity: change.entity, values: new Map(), isGone: true };
             for (const row of rowsOf(change)) {
-                const set = row.removed && new Map(row.removed.map((member, place) =>
-                    [memberName(member), typeof member === "object" ? member.order : place]));
+                const set = row.removed && new Map(row.removed.map((member) =>
+                    [memberName(member), orderOf(member)]));
                 ghost.values.set(row.name, { value: row.old, members: set, ...row });
             }
             list.push(ghost);

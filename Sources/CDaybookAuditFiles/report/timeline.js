@@ -33,22 +33,37 @@ function fits(entry) {
     return count > 0 || (noted && wanted.entity < 0 && wanted.operation < 0) ? count : -1;
 }
 
+/** Takes an entry in that is newer than all that were found, if the filters want it. */
+function addHit(found, entry) {
+    const count = fits(entry);
+    if (count < 0) return;
+    found.entries.unshift(entry);
+    found.changes += count;
+}
+
 /** Goes through all entries; a newer search ends an older one. */
 async function search() {
     latestSearch += 1;
     const mine = latestSearch;
     const found = { entries: [], changes: 0 };
+    // While it goes on, newer ones may come before them.
+    const [all, wasRead] = [entries.slice(), isRead];
     let until = performance.now() + slice;
-    for (let index = 0; index < entries.length; index += 1) {
-        const count = fits(entries[index]);
+    for (let index = 0; index < all.length; index += 1) {
+        const count = fits(all[index]);
         if (count >= 0) {
-            found.entries.push(entries[index]);
+            found.entries.push(all[index]);
             found.changes += count;
         }
         if ((index & 127) !== 127 || performance.now() < until) continue;
         await pause();
         if (mine !== latestSearch) return;
         until = performance.now() + slice;
+    }
+    if (wasRead) {
+        for (const entry of entries.slice(0, entries.length - all.length).reverse()) {
+            addHit(found, entry);
+        }
     }
     hits = found;
     page = 0;

@@ -154,6 +154,21 @@ import Testing
         #expect(exported.lines.suffix(3) == [there.data, first.data, second.data])
     }
 
+    @Test func `an entry that cannot be read is told, and ends the events`() throws {
+        let (server, address) = try serve()
+        defer { server.kill() }
+        try library.damage("Songs")
+
+        let listened = try ChildProcess.run(
+            Self.curl, ["--silent", "--no-buffer", "--max-time", "60", address + "after-2"])
+        let page = try ask(address)
+
+        #expect(listened.ending == .exited(0))
+        #expect(listened.lines.contains("event: failure"))
+        #expect(listened.lines.contains { $0.hasPrefix("data: The store cannot be read: ") })
+        #expect(page.status == 500)
+    }
+
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
     func `an interruption ends it, with clients that listen`(signal: Int32) throws {
         let (server, address) = try serve()

@@ -39,6 +39,23 @@ struct LibraryStore {
         get throws { try Data(contentsOf: folder.url.appending(path: "library.daybook")) }
     }
 
+    /// Changes a byte of a text wherever the file has it.
+    func damage(_ text: String) throws {
+        let file = folder.url.appending(path: "library.daybook")
+        var bytes = try Data(contentsOf: file)
+        var place = bytes.startIndex
+        var count = 0
+        while let found = bytes.range(of: Data(text.utf8), in: place..<bytes.endIndex) {
+            bytes[found.lowerBound] ^= 1
+            (place, count) = (found.upperBound, count + 1)
+        }
+        try #require(count > 0)
+        // In place: a program that has it open has another file otherwise.
+        let handle = try FileHandle(forWritingTo: file)
+        try handle.write(contentsOf: bytes)
+        try handle.close()
+    }
+
     func run(_ words: [String], input: String? = nil) throws -> ToolResult {
         try Tool.run(words, input: input.map { Data($0.utf8) }, in: folder.url)
     }

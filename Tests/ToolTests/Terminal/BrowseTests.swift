@@ -226,6 +226,20 @@ import Testing
         try screen.wait(for: "undone")
     }
 
+    @Test func `an entry that cannot be read is told, and the others are still there`() throws {
+        let library = try LibraryStore()
+        try library.damage("Songs")
+
+        let screen = try TerminalScreen("browse library.daybook", in: library.folder.url)
+
+        let picture = try screen.wait(for: "entry 3 of 3", "error: ")
+        #expect(picture.contains("3  cannot be read"))
+        try screen.press("Down", "Right")
+        try screen.wait(for: "What entry 2 changes", "inserted Shelf/1")
+        try screen.press("q")
+        #expect(try screen.end() == 0)
+    }
+
     @Test func `hostile values repaint nothing`() throws {
         let library = try LibraryStore(content: "")
         let trap = #"\u001b[2J\u001b[31mred\u0007\u202e"#

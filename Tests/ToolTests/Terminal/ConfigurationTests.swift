@@ -107,6 +107,22 @@ import Testing
         #expect(try run("--version").status == 0)
     }
 
+    @Test func `lines may end as in other systems`() throws {
+        try configure("# Books\r\nstore = library.daybook\r\nauthor = Ada\r\n")
+
+        #expect(try run("log -n 1").status == 0)
+    }
+
+    @Test func `a working folder that is gone is in no configuration`() throws {
+        let store = library.folder.url.appending(path: "library.daybook").path
+        let gone = try Tool.shell(
+            "cd '\(below.path)' && rmdir '\(below.path)' && "
+                + "timeout 60 \"$DAYBOOK\" log -n 1 --oneline '\(store)'")
+
+        #expect(gone.status == 0, "\(gone.talk)")
+        #expect(gone.lines.count == 1)
+    }
+
     @Test func `a file that is too long, or no text, is refused`() throws {
         for bytes in [
             Data(repeating: UInt8(ascii: "#"), count: 70_000), Data([0xff, 0xfe, 0x00]),

@@ -67,27 +67,31 @@ struct Configuration: Sendable {
         return configuration
     }
 
-    /// The nearest file, and the folder that it is about.
+    /// The nearest file, and the folder that it is about; nil also where the working folder has no path any more.
     private static func nearest(to folder: String) -> (path: String, home: String)? {
-        var home = URL(fileURLWithPath: folder).standardizedFileURL
+        guard folder.hasPrefix("/") else { return nil }
+        var names = folder.split(separator: "/")
         while true {
-            let path = home.appending(path: place).path
+            let home = "/" + names.joined(separator: "/")
+            let path = (names.isEmpty ? "" : home) + "/" + place
             var isFolder: ObjCBool = false
             if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder),
                 !isFolder.boolValue
             {
-                return (path, home.path)
+                return (path, home)
             }
-            guard home.path != "/" else { return nil }
-            home.deleteLastPathComponent()
+            guard names.popLast() != nil else { return nil }
         }
     }
 
-    /// Whether a file is the user's own or the system's: another's could give lines another meaning.
+    /// Whether a file, and the folder in which others could put one in its place, are the user's own or the system's:
+    /// another's could give lines another meaning.
     private static func isTrusted(_ path: String) -> Bool {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return false }
-        return status.st_uid == geteuid() || status.st_uid == 0
+        [path, String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])].allSatisfy {
+            var status = stat()
+            guard stat($0, &status) == 0 else { return false }
+            return status.st_uid == geteuid() || status.st_uid == 0
+        }
     }
 
     private static func read(_ path: String, _ home: String) throws -> Configuration {
@@ -98,9 +102,9 @@ struct Configuration: Sendable {
             )
         }
         var configuration = Configuration()
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false)
-            .enumerated()
-        {
+        // Also of an editor that ends lines with two characters, which are one here.
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        for (index, line) in lines.enumerated() {
             let line = line.trimmingCharacters(in: .whitespaces)
             guard !line.isEmpty, !line.hasPrefix("#") else { continue }
             do {

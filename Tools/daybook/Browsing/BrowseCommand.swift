@@ -53,7 +53,7 @@ struct BrowseCommand: Command {
         defer { screen.end() }
         while !browser.isEnded, !Interruption.isThere {
             try browser.follow()
-            try browser.draw(on: screen)
+            browser.draw(on: screen)
             guard let key = screen.key(within: Self.glance) else { continue }
             browser.take(key, on: screen)
         }

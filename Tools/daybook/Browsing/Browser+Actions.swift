@@ -9,7 +9,7 @@ extension Browser {
     /// Goes to what somebody has typed.
     mutating func go(to text: String) throws {
         if text.contains("/"), let name = ObjectName(text) {
-            return try open(.object(try StoreReading.object(name, in: schema)))
+            return open(.object(try StoreReading.object(name, in: schema)))
         }
         guard let moment = JournalPosition(text) else {
             throw ToolError.usage("'\(text)' is no entry, time, tag or object.")
@@ -80,8 +80,8 @@ extension Browser {
             }
             if let nearest = newestFirst ? found.max() : found.min() { return nearest }
             message = "Searching, at entry \(piece.lowerBound) …"
-            try draw(on: screen)
-            guard screen.key(within: 0) == nil else {
+            draw(on: screen)
+            guard screen.key(within: 0) == nil, !Interruption.isThere else {
                 message = "The search has ended at entry \(piece.lowerBound)."
                 return .some(nil)
             }
@@ -90,16 +90,16 @@ extension Browser {
     }
 
     /// Shows all of a line that is wider than the page.
-    mutating func showWhole(_ line: BrowserLine) throws {
+    mutating func showWhole(_ line: BrowserLine) {
         guard DisplayText.width(of: line.text) > pageWidth else { return }
-        try open(.text(title: "The whole line", lines: line.wrapped(to: pageWidth)))
+        open(.text(title: "The whole line", lines: line.wrapped(to: pageWidth)))
     }
 
     // MARK: - Looking
 
     /// Who wrote each value of the object that is shown or chosen.
     mutating func showBlame() throws {
-        guard let object = try objectMeant() else {
+        guard let object = objectMeant() else {
             message = "Choose an object first."
             return
         }
@@ -125,12 +125,12 @@ extension Browser {
                     + (note ?? ""),
                 to: .entry(blame.sequence))
         }
-        try open(.text(title: "Who wrote \(name), as of entry \(selected)", lines: lines))
+        open(.text(title: "Who wrote \(name), as of entry \(selected)", lines: lines))
     }
 
-    private mutating func objectMeant() throws -> ObjectID? {
+    private mutating func objectMeant() -> ObjectID? {
         if case .object(let object) = page.page { return object }
-        let lines = try lines()
+        let lines = lines()
         guard page.line < lines.count, case .object(let object)? = lines[page.line].target else {
             return nil
         }
@@ -145,7 +145,7 @@ extension Browser {
         }
         let (older, newer) = (min(marked, selected), max(marked, selected))
         let differences = try reader.differences(from: older, to: newer)
-        try open(
+        open(
             .text(
                 title: "From entry \(older) to entry \(newer)",
                 lines: lines(of: differences, none: "Nothing differs.")))
@@ -194,7 +194,7 @@ extension Browser {
         let request = try undoRequest(of: selected)
         let changes = try store.preview(request).changes
         let sequence = selected
-        try open(
+        open(
             .text(
                 title: "Undo entry \(sequence)? 'y' does it, any other key does not.",
                 lines: lines(of: changes, none: "Nothing would change.")))
@@ -210,7 +210,7 @@ extension Browser {
             return
         }
         select(entry)
-        try begin(with: .changes)
+        begin(with: .changes)
         message = "Entry \(entry) takes entry \(sequence) back."
     }
 

@@ -7,48 +7,49 @@ extension Browser {
     private static let widthOfOneSide = 70
 
     /// Draws everything.
-    mutating func draw(on screen: Screen) throws {
+    mutating func draw(on screen: Screen) {
         screen.begin()
         let (rows, columns) = (screen.rows, screen.columns)
         guard rows >= 4, columns >= 20 else {
             screen.put("Too small", row: 0, column: 0, width: columns)
             return screen.show()
         }
-        try drawHead(on: screen, columns)
+        drawHead(on: screen, columns)
         let height = rows - 2
         let isNarrow = columns < Self.widthOfOneSide
         let left = isNarrow ? columns : min(64, max(30, columns * 2 / 5))
-        if !isNarrow || !isOnRight { try drawEntries(on: screen, left, height) }
+        if !isNarrow || !isOnRight { drawEntries(on: screen, left, height) }
         if isNarrow {
-            if isOnRight { try drawPage(on: screen, 0, columns, height) }
+            if isOnRight { drawPage(on: screen, 0, columns, height) }
         } else {
-            try drawPage(on: screen, left + 1, columns - left - 1, height)
+            drawPage(on: screen, left + 1, columns - left - 1, height)
         }
         let cursor = drawFoot(on: screen, rows - 1, columns)
         screen.show(cursor: cursor)
     }
 
-    private mutating func drawHead(on screen: Screen, _ columns: Int) throws {
+    private mutating func drawHead(on screen: Screen, _ columns: Int) {
         var text = " \(DisplayText.escaped(name))  "
         if head == .zero {
             text += "no entry yet"
         } else {
-            let heading = try heading(of: selected)
-            text += "entry \(selected) of \(head)  \(EntryText.time(heading.time))"
-            if let author = heading.author { text += "  by \(DisplayText.escaped(author))" }
+            let heading = heading(of: selected)
+            text += "entry \(selected) of \(head)"
+            if let heading { text += "  " + EntryText.time(heading.time) }
+            if let author = heading?.author { text += "  by \(DisplayText.escaped(author))" }
         }
         screen.put(text, row: 0, column: 0, width: columns, .strong, isReversed: true)
     }
 
     /// The entries, newest first, and beside them where among all of them they stand.
-    private mutating func drawEntries(on screen: Screen, _ width: Int, _ height: Int) throws {
+    private mutating func drawEntries(on screen: Screen, _ width: Int, _ height: Int) {
         keepSelectedSeen(height)
         let digits = String(head.rawValue).count
         for row in 0..<height {
             let isThere = top.rawValue > UInt64(row)
             if isThere {
                 let sequence = SequenceNumber(top.rawValue - UInt64(row))
-                let text = try line(of: sequence, digits, width)
+                let text = line(of: sequence, digits, width)
                 screen.put(
                     text, row: row + 1, column: 0, width: width - 1,
                     sequence == marked ? .name : .plain,
@@ -79,11 +80,11 @@ extension Browser {
     /// Number, time, tags, note and author; with less room only the day.
     private mutating func line(
         of sequence: SequenceNumber, _ digits: Int, _ width: Int
-    ) throws -> String {
-        let heading = try heading(of: sequence)
+    ) -> String {
         let number = String(sequence.rawValue)
         let mark = sequence == marked ? "◆" : " "
         var text = mark + String(repeating: " ", count: digits - number.count) + number
+        guard let heading = heading(of: sequence) else { return text + "  cannot be read" }
         text += "  " + EntryText.time(heading.time).prefix(width < 56 ? 10 : 16) + "  "
         for tag in tags(of: sequence) { text += "[\(DisplayText.escaped(tag))] " }
         if let undoes = heading.undoes { text += "undoes \(undoes.entryName) " }
@@ -97,10 +98,10 @@ extension Browser {
 
     private mutating func drawPage(
         on screen: Screen, _ column: Int, _ width: Int, _ height: Int
-    ) throws {
+    ) {
         pageWidth = width - 2
         screen.put(title, row: 1, column: column, width: width, .strong)
-        let lines = try lines()
+        let lines = lines()
         let room = height - 1
         page.line = min(page.line, max(0, lines.count - 1))
         if page.line < page.top { page.top = page.line }

@@ -44,10 +44,10 @@ extension Browser {
         case Typed.character("q"), Typed.interrupt: isEnded = true
         case Typed.redraw: screen.redraw()
         case Typed.tab:
-            if isOnRight { isOnRight = false } else { try enterPage() }
+            if isOnRight { isOnRight = false } else { enterPage() }
         case Typed.character("?"):
             let lines = Self.help.flatMap { $0.wrapped(to: pageWidth, indentation: Self.keysWidth) }
-            try open(.text(title: "Keys", lines: lines))
+            open(.text(title: "Keys", lines: lines))
         case Typed.character(":"): prompt = (.place, "")
         case Typed.character("0")...Typed.character("9"):
             prompt = (.place, String(key - Typed.character("0")))
@@ -56,8 +56,8 @@ extension Browser {
         case Typed.character("N"): try search(onwards: false, on: screen)
         case Typed.character(","): stepKeepingPage(-1)
         case Typed.character("."): stepKeepingPage(1)
-        case Typed.character("c"): try begin(with: .changes)
-        case Typed.character("e"): try begin(with: .entities)
+        case Typed.character("c"): begin(with: .changes)
+        case Typed.character("e"): begin(with: .entities)
         case Typed.character("b"): try showBlame()
         case Typed.character("m"): mark()
         case Typed.character("d"): try showDifference()
@@ -66,11 +66,11 @@ extension Browser {
             prompt = (.tag, "")
         case Typed.character("u"): try planUndo()
         default:
-            if isOnRight { try pressOnPage(key, height) } else { try pressOnEntries(key, height) }
+            if isOnRight { pressOnPage(key, height) } else { pressOnEntries(key, height) }
         }
     }
 
-    private mutating func pressOnEntries(_ key: Screen.Key, _ height: Int) throws {
+    private mutating func pressOnEntries(_ key: Screen.Key, _ height: Int) {
         guard head > .zero else { return }
         switch key {
         case Int32(SCREEN_DOWN), Typed.character("j"): step(-1)
@@ -80,38 +80,38 @@ extension Browser {
         case Int32(SCREEN_HOME), Typed.character("g"): select(head)
         case Int32(SCREEN_END), Typed.character("G"): select(SequenceNumber(1))
         case Int32(SCREEN_RIGHT), Typed.enter, Typed.newline, Typed.character("l"):
-            try enterPage()
+            enterPage()
         default: break
         }
     }
 
-    private mutating func pressOnPage(_ key: Screen.Key, _ height: Int) throws {
-        let lines = try lines()
+    private mutating func pressOnPage(_ key: Screen.Key, _ height: Int) {
+        let lines = lines()
         switch key {
-        case Int32(SCREEN_DOWN), Typed.character("j"): moveLine(1, lines)
-        case Int32(SCREEN_UP), Typed.character("k"): moveLine(-1, lines)
-        case Int32(SCREEN_PAGE_DOWN), Typed.character(" "): moveLine(height, lines)
-        case Int32(SCREEN_PAGE_UP): moveLine(-height, lines)
-        case Int32(SCREEN_HOME), Typed.character("g"): moveLine(-lines.count, lines)
-        case Int32(SCREEN_END), Typed.character("G"): moveLine(lines.count, lines)
+        case Int32(SCREEN_DOWN), Typed.character("j"): moveLine(1)
+        case Int32(SCREEN_UP), Typed.character("k"): moveLine(-1)
+        case Int32(SCREEN_PAGE_DOWN), Typed.character(" "): moveLine(height)
+        case Int32(SCREEN_PAGE_UP): moveLine(-height)
+        case Int32(SCREEN_HOME), Typed.character("g"): moveLine(-lines.count)
+        case Int32(SCREEN_END), Typed.character("G"): moveLine(lines.count)
         case Int32(SCREEN_LEFT), Typed.escape, Typed.deletion, Typed.backspace,
             Typed.character("h"):
             back()
         case Int32(SCREEN_RIGHT), Typed.enter, Typed.newline, Typed.character("l"):
             guard page.line < lines.count else { return }
             let line = lines[page.line]
-            if let target = line.target { try follow(target) } else { try showWhole(line) }
+            if let target = line.target { follow(target) } else { showWhole(line) }
         default: break
         }
     }
 
-    private mutating func follow(_ target: BrowserLine.Target) throws {
+    private mutating func follow(_ target: BrowserLine.Target) {
         switch target {
-        case .entity(let entity): try open(.objects(entity))
-        case .object(let object): try open(.object(object))
+        case .entity(let entity): open(.objects(entity))
+        case .object(let object): open(.object(object))
         case .entry(let sequence):
             select(sequence)
-            try begin(with: .changes)
+            begin(with: .changes)
         }
     }
 

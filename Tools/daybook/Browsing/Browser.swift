@@ -45,6 +45,8 @@ struct Browser {
     private var headings: [SequenceNumber: EntryHeading] = [:]
     private var tags: [SequenceNumber: [String]] = [:]
     private var drawn: (page: BrowserPage, at: SequenceNumber, lines: [BrowserLine])?
+    /// The entry that was read last: its pages have it in common, and it may be long.
+    private var read: AuditRecord?
 
     init(_ store: Store, named name: String, canEdit: Bool, author: String?) throws {
         self.store = store
@@ -71,28 +73,46 @@ struct Browser {
 
     func tags(of sequence: SequenceNumber) -> [String] { tags[sequence] ?? [] }
 
-    /// The heading of an entry, read once for as long as it is near what is seen.
-    mutating func heading(of sequence: SequenceNumber) throws -> EntryHeading {
+    /// The heading of an entry, read once for as long as it is near what is seen; nil for one that cannot be read,
+    /// which its page tells.
+    mutating func heading(of sequence: SequenceNumber) -> EntryHeading? {
         if let heading = headings[sequence] { return heading }
         if headings.count > 2_000 { headings = [:] }
-        let heading = try store.heading(of: sequence)
-        headings[sequence] = heading
-        return heading
+        do {
+            let heading = try store.heading(of: sequence)
+            headings[sequence] = heading
+            return heading
+        } catch {
+            return nil
+        }
     }
 
-    /// The lines of the page that is shown, made anew when the page or the moment is another.
-    mutating func lines() throws -> [BrowserLine] {
+    /// The lines of the page that is shown, made anew when the page or the moment is another. What cannot be read is
+    /// told on the page: the rest of the store can still be looked at.
+    mutating func lines() -> [BrowserLine] {
         if let drawn, drawn.page == page.page, drawn.at == selected { return drawn.lines }
-        let lines = try BrowserPageReader(self).lines(of: page.page)
+        let lines: [BrowserLine]
+        do {
+            lines = try BrowserPageReader(self, record()).lines(of: page.page)
+        } catch {
+            lines = BrowserLine("error: \(ToolError(error).message)", .removed).wrapped(
+                to: pageWidth)
+        }
         drawn = (page.page, selected, lines)
         return lines
     }
 
-    /// Makes everything be read again.
-    mutating func forget() {
-        drawn = nil
-        headings = [:]
+    /// The chosen entry; nil where there is none.
+    private mutating func record() throws -> AuditRecord? {
+        guard selected > .zero else { return nil }
+        if let read, read.sequence == selected { return read }
+        let record = try reader.record(at: selected)
+        read = record
+        return record
     }
+
+    /// Makes the page be made anew.
+    mutating func forget() { drawn = nil }
 
     // MARK: - What others do
 
@@ -137,22 +157,22 @@ struct Browser {
         select(SequenceNumber(UInt64(max(1, now))))
     }
 
-    mutating func open(_ page: BrowserPage) throws {
+    mutating func open(_ page: BrowserPage) {
         pages.append(OpenPage(page: page))
-        try enterPage()
+        enterPage()
     }
 
     /// To the page, and on it to the first line that leads somewhere.
-    mutating func enterPage() throws {
+    mutating func enterPage() {
         isOnRight = true
         guard page.line == 0, page.page == .changes else { return }
-        page.line = try lines().firstIndex { $0.target != nil } ?? 0
+        page.line = lines().firstIndex { $0.target != nil } ?? 0
     }
 
     /// Shows one of the pages with which every way begins.
-    mutating func begin(with page: BrowserPage) throws {
+    mutating func begin(with page: BrowserPage) {
         pages = [OpenPage(page: page)]
-        try enterPage()
+        enterPage()
     }
 
     /// One page back; from the first one to the entries.
@@ -161,8 +181,8 @@ struct Browser {
         if pages.count > 1 { pages.removeLast() } else { isOnRight = false }
     }
 
-    /// Moves on the page; to lines that lead somewhere, if there are any near.
-    mutating func moveLine(_ count: Int, _ lines: [BrowserLine]) {
-        page.line = min(max(page.line + count, 0), max(0, lines.count - 1))
+    /// Moves on the page by so many lines, as far as it goes.
+    mutating func moveLine(_ count: Int) {
+        page.line = min(max(page.line + count, 0), max(0, lines().count - 1))
     }
 }

@@ -9,15 +9,16 @@ struct BrowserPageReader {
     private static let linesMaximum = 1_000
 
     private let store: Store
-    private let reader: AuditReader
+    /// The entry; nil where there is none.
+    private let record: AuditRecord?
     private let sequence: SequenceNumber
     private let schema: Schema
     private let tags: [String]
     private let text = EntryText(Palette(isColored: false))
 
-    init(_ browser: Browser) {
+    init(_ browser: Browser, _ record: AuditRecord?) {
         store = browser.store
-        reader = browser.reader
+        self.record = record
         sequence = browser.selected
         schema = browser.schema
         tags = browser.tags(of: browser.selected)
@@ -36,8 +37,7 @@ struct BrowserPageReader {
     // MARK: - The entry
 
     private func changes() throws -> [BrowserLine] {
-        guard sequence > .zero else { return [BrowserLine("There is no entry yet.", .faint)] }
-        let record = try reader.record(at: sequence)
+        guard let record else { return [BrowserLine("There is no entry yet.", .faint)] }
         let header = record.entry.header
         var lines: [BrowserLine] = []
         func add(_ name: String, _ text: String?) {
@@ -62,20 +62,22 @@ struct BrowserPageReader {
                     to: .entry(undoes.lowerBound)))
         }
         add("changes", EntryText.count(of: record))
-        for change in record.shown.prefix(Self.linesMaximum) {
+        let shown = record.shown.prefix(Self.linesMaximum)
+        let titles = try titles(of: shown)
+        for change in shown {
             lines.append(BrowserLine(""))
             let readable = AuditChange(change, in: record.schema)
-            lines += try self.lines(of: readable, change.object)
+            lines += self.lines(of: readable, change.object, titles[change.object] ?? "")
         }
         let rest = record.shown.count - Self.linesMaximum
         if rest > 0 { lines.append(BrowserLine("… and \(rest) more changes", .faint)) }
         return lines
     }
 
-    private func lines(of change: AuditChange, _ object: ObjectID) throws -> [BrowserLine] {
+    private func lines(
+        of change: AuditChange, _ object: ObjectID, _ title: String
+    ) -> [BrowserLine] {
         let look = Screen.Look(change.operation)
-        // What is deleted is shown as it was before.
-        let title = try title(of: object, at: sequence)
         let heading =
             "\(text.verb(change.operation)) \(change.object)\(title)\(text.reason(of: change))"
         return [BrowserLine(heading, look, to: .object(object))]
@@ -86,10 +88,8 @@ struct BrowserPageReader {
 
     private func entities() throws -> [BrowserLine] {
         var counts: [EntityNumber: [AuditChange.Operation: Int]] = [:]
-        if sequence > .zero {
-            for change in try reader.record(at: sequence).shown {
-                counts[change.object.entity, default: [:]][change.operation, default: 0] += 1
-            }
+        for change in record?.shown ?? [] {
+            counts[change.object.entity, default: [:]][change.operation, default: 0] += 1
         }
         let width = schema.entities.map(\.name.count).max() ?? 0
         return schema.entities.filter { !$0.isAbstract }.map { entity in
@@ -104,7 +104,7 @@ struct BrowserPageReader {
 
     private func objects(of number: EntityNumber) throws -> [BrowserLine] {
         guard let entity = schema.entity(number) else { return [] }
-        let touched = try touched()
+        let touched = touched
         return try store.read(at: sequence) { snapshot in
             var found: [ObjectID] = []
             var isCut = false
@@ -138,7 +138,7 @@ struct BrowserPageReader {
 
     private func object(_ object: ObjectID) throws -> [BrowserLine] {
         guard let entity = schema.entity(object.entity) else { return [] }
-        let change = try touched()[object]
+        let change = touched[object]
         let lit = Set(change?.properties ?? [])
         return try store.read(at: sequence) { snapshot in
             guard let state = try snapshot.state(of: object) else {
@@ -197,18 +197,24 @@ struct BrowserPageReader {
     }
 
     /// By object, what the entry does to it.
-    private func touched() throws -> [ObjectID: Change] {
-        guard sequence > .zero else { return [:] }
-        let changes = try reader.record(at: sequence).shown
-        return Dictionary(changes.map { ($0.object, $0) }) { first, _ in first }
+    private var touched: [ObjectID: Change] {
+        Dictionary((record?.shown ?? []).map { ($0.object, $0) }) { first, _ in first }
     }
 
-    /// The value by which people know an object, as of the entry or, for one that it deletes, before.
-    private func title(of object: ObjectID, at sequence: SequenceNumber) throws -> String {
-        guard let entity = schema.entity(object.entity) else { return "" }
-        let title = try store.read(at: sequence) { try self.title(of: object, entity, in: $0) }
-        guard title.isEmpty else { return title }
-        return try store.read(at: sequence.previous) { try self.title(of: object, entity, in: $0) }
+    /// The values by which people know the objects of changes: as of the entry, and of what it deletes as before.
+    private func titles(of changes: some Sequence<Change>) throws -> [ObjectID: String] {
+        var titles: [ObjectID: String] = [:]
+        func add(at sequence: SequenceNumber, where isWanted: (Change) -> Bool) throws {
+            try store.read(at: sequence) { snapshot in
+                for change in changes where isWanted(change) {
+                    guard let entity = schema.entity(change.object.entity) else { continue }
+                    titles[change.object] = try title(of: change.object, entity, in: snapshot)
+                }
+            }
+        }
+        try add(at: sequence) { $0.operation != .delete }
+        try add(at: sequence.previous) { $0.operation == .delete }
+        return titles
     }
 
     private func title(
@@ -234,14 +240,6 @@ extension Screen.Look {
 }
 
 extension Change {
-    fileprivate var operation: AuditChange.Operation {
-        switch kind {
-        case .insert: .insert
-        case .update: .update
-        case .delete: .delete
-        }
-    }
-
     /// The properties that it is about.
     fileprivate var properties: [PropertyNumber] {
         switch kind {

@@ -18,6 +18,7 @@ final class EventStream: @unchecked Sendable {
     private let page: ServedPage
     private var reached: SequenceNumber
     private var rest: ArraySlice<UInt8> = ArraySlice("retry: 1000\n\n".utf8)
+    private var isOver = false
     private let saved = DispatchSemaphore(value: 0)
     private let watch: StoreWatch
 
@@ -29,7 +30,7 @@ final class EventStream: @unchecked Sendable {
         watch = page.store.watch(.everything) { saved.signal() }
     }
 
-    /// The next bytes; empty when the command ends or the store cannot be read any more.
+    /// The next bytes; empty when the command ends, or after it was told that the store cannot be read.
     func next(atMost count: Int) -> [UInt8] {
         if rest.isEmpty { rest = ArraySlice(nextEvents()) }
         defer { rest = rest.dropFirst(count) }
@@ -38,7 +39,7 @@ final class EventStream: @unchecked Sendable {
 
     private func nextEvents() -> [UInt8] {
         var glances = 0
-        while !Interruption.isThere {
+        while !isOver, !Interruption.isThere {
             do {
                 let head = try page.store.head()
                 if head > reached {
@@ -48,7 +49,8 @@ final class EventStream: @unchecked Sendable {
                     return events
                 }
             } catch {
-                return []
+                isOver = true
+                return Array("event: failure\ndata: \(ServedPage.sentence(error))\n\n".utf8)
             }
             if saved.wait(timeout: .now() + .milliseconds(Self.glance)) == .success {
                 glances = 0

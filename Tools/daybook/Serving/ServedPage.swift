@@ -82,13 +82,14 @@ struct ServedPage: Sendable {
             try export.write(HTMLFormat()) { bytes += $0 }
             return HTTPResponse(.bytes(bytes, type: "text/html; charset=utf-8"))
         } catch {
-            return HTTPResponse(status: 500, "The store cannot be read: \(Self.sentence(error))")
+            return HTTPResponse(status: 500, Self.sentence(error))
         }
     }
 
-    /// What is wrong, without the values that are concerned.
-    private static func sentence(_ error: any Error) -> String {
-        (error as? StoreError)?.message ?? "\(error)"
+    /// What is wrong, in one line, as the command says it.
+    static func sentence(_ error: any Error) -> String {
+        let message = "The store cannot be read: \(ToolError(error).message)"
+        return message.split(whereSeparator: \.isNewline).joined(separator: " ")
     }
 
     /// The entries of a range as events.
