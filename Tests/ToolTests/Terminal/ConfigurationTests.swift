@@ -66,6 +66,11 @@ import Testing
         #expect(try run("recent").lines.count == 1)
         #expect(try run("recent --author registry").text.contains("Furniture"))
         #expect(try run("--no-pager by").lines.count == 1)
+        let shell = try Tool.shell(
+            "cd '\(below.path)'; printf 'recent\\n' | \"$DAYBOOK\" shell '\(library.folder.url.path)/library.daybook'"
+        )
+        #expect(shell.status == 0, "\(shell.talk)")
+        #expect(shell.lines.count == 1)
         let wrong = try run("recnt")
         #expect(wrong.status == 2)
         #expect(wrong.talk.contains("'recent'"))

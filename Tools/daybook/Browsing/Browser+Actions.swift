@@ -36,24 +36,34 @@ extension Browser {
         let (older, newer) = (1..<(includingThis ? here + 1 : here), here + 1..<last + 1)
         let parts: [Range<UInt64>] = isOlder ? [older, newer] : [newer, older]
         for (part, range) in parts.enumerated() {
-            guard let found = try find(in: range, newestFirst: isOlder, on: screen) else {
-                continue
+            switch try find(in: range, newestFirst: isOlder, on: screen) {
+            case .nothing: continue
+            case .ended: return
+            case .entry(let sequence):
+                select(sequence)
+                let way =
+                    part == 0 ? "" : isOlder ? ", from the newest on" : ", from the oldest on"
+                message =
+                    "'\(DisplayText.escaped(wanted))' is in entry \(sequence)\(way). "
+                    + "'n' and 'N' go on."
+                return
             }
-            guard let sequence = found else { return }
-            select(sequence)
-            let way = part == 0 ? "" : isOlder ? ", from the newest on" : ", from the oldest on"
-            message =
-                "'\(DisplayText.escaped(wanted))' is in entry \(sequence)\(way). 'n' and 'N' go on."
-            return
         }
         message = "'\(DisplayText.escaped(wanted))' is in no \(includingThis ? "" : "other ")entry."
     }
 
-    /// The first entry of a range in which the text occurs; nil when there is none, and nothing in it when somebody
-    /// has pressed a key.
+    /// How a search in a range comes out.
+    private enum Finding {
+        case nothing
+        case entry(SequenceNumber)
+        /// Somebody has pressed a key, or wants the command to end.
+        case ended
+    }
+
+    /// The first entry of a range in which the text occurs.
     private mutating func find(
         in range: Range<UInt64>, newestFirst: Bool, on screen: Screen
-    ) throws -> SequenceNumber?? {
+    ) throws -> Finding {
         var (values, notes) = (AuditFilter(), AuditFilter())
         values.texts = [wanted]
         notes.notes = [wanted]
@@ -78,15 +88,15 @@ extension Browser {
                     return .stop
                 }
             }
-            if let nearest = newestFirst ? found.max() : found.min() { return nearest }
+            if let nearest = newestFirst ? found.max() : found.min() { return .entry(nearest) }
             message = "Searching, at entry \(piece.lowerBound) …"
             draw(on: screen)
             guard screen.key(within: 0) == nil, !Interruption.isThere else {
                 message = "The search has ended at entry \(piece.lowerBound)."
-                return .some(nil)
+                return .ended
             }
         }
-        return nil
+        return .nothing
     }
 
     /// Shows all of a line that is wider than the page.

@@ -53,7 +53,9 @@ struct ShellSession {
         }
         guard let first = words.first, !first.hasPrefix("#") else { return .done(.success) }
         guard first.hasPrefix(".") else {
-            return .done(try run(first, Array(words.dropFirst())))
+            // A short name stands for the beginning of a line here, too.
+            let line = (Configuration.current.aliases[first] ?? [first]) + words.dropFirst()
+            return .done(try run(line[0], Array(line.dropFirst())))
         }
         switch (first, words.dropFirst().first, words.count) {
         case (".quit", nil, _): return .quit
