@@ -83,4 +83,98 @@ import Testing
             #expect(try read(ids.holder, as: Person.self, in: new).room == nil)
         }
     }
+
+    @Test func `a delete lets go who has come to hold the object under its parent`() throws {
+        let (planID, stepID, otherID) = try root.performAndWait {
+            let plan = Plan(context: root)
+            let steps = [Step(context: root), Step(context: root)]
+            try root.save()
+            return (plan.objectID, steps[0].objectID, steps[1].objectID)
+        }
+        try parent.performAndWait {
+            let step = try read(stepID, as: Step.self, in: parent)
+            #expect(step.plan == nil)
+        }
+        try root.performAndWait {
+            let step = try read(stepID, as: Step.self, in: root)
+            step.plan = try read(planID, as: Plan.self, in: root)
+            root.processPendingChanges()
+        }
+        try child.performAndWait {
+            let other = try read(otherID, as: Step.self, in: child)
+            other.plan = try read(planID, as: Plan.self, in: child)
+            child.delete(try read(stepID, as: Step.self, in: child))
+            try child.save()
+        }
+        try parent.performAndWait {
+            let plan = try read(planID, as: Plan.self, in: parent)
+            let steps = plan.objectIDs(forRelationshipNamed: "steps")
+            #expect(steps == [otherID])
+        }
+    }
+
+    @Test func `children that follow are told of edits that came to nothing`() throws {
+        let (personID, mentorID) = try root.performAndWait {
+            let people = [Person(context: root), Person(context: root)]
+            try root.save()
+            return (people[0].objectID, people[1].objectID)
+        }
+        let follower = ManagedObjectContext(parent: root)
+        try follower.performAndWait {
+            follower.automaticallyMergesChangesFromParent = true
+            let person = try read(personID, as: Person.self, in: follower)
+            person.mentor = try read(mentorID, as: Person.self, in: follower)
+            person.first = "Ada"
+            try follower.save()
+            #expect(person.mentor?.objectID == mentorID)
+        }
+        try root.performAndWait {
+            let person = try read(personID, as: Person.self, in: root)
+            person.first = ""
+            // The save empties the reference, and of the person nothing is left to be saved.
+            root.delete(try read(mentorID, as: Person.self, in: root))
+            try root.save()
+        }
+        try follower.performAndWait {
+            let person = try read(personID, as: Person.self, in: follower)
+            #expect(person.objectIDs(forRelationshipNamed: "mentor").isEmpty)
+            #expect(person.first == "")
+            #expect(!follower.hasChanges)
+        }
+    }
+
+    @Test func `a save reads again whom it made let go though their own edits came to nothing`()
+        throws
+    {
+        let (ids, roomID) = try root.performAndWait {
+            let people = [Person(context: root), Person(context: root)]
+            let room = Room(context: root)
+            try root.save()
+            return (people.map(\.objectID), room.objectID)
+        }
+        try root.performAndWait {
+            let holder = try read(ids[0], as: Person.self, in: root)
+            holder.room = try read(roomID, as: Room.self, in: root)
+            root.processPendingChanges()
+            let room = try read(roomID, as: Room.self, in: root)
+            room.occupant = try read(ids[1], as: Person.self, in: root)
+            root.processPendingChanges()
+            #expect(holder.room == nil)
+        }
+        let other = office.container.newBackgroundContext()
+        try other.performAndWait {
+            let holder = try read(ids[0], as: Person.self, in: other)
+            holder.room = try read(roomID, as: Room.self, in: other)
+            try other.save()
+        }
+        try root.performAndWait {
+            root.refreshAllObjects()
+            let holder = try read(ids[0], as: Person.self, in: root)
+            #expect(holder.room?.objectID == roomID)
+            root.mergePolicy = .mergeByPropertyObjectTrump
+            try root.save()
+            #expect(holder.room == nil)
+            #expect(try read(ids[1], as: Person.self, in: root).room?.objectID == roomID)
+        }
+    }
 }

@@ -69,6 +69,13 @@ struct Sight {
         }
     }
 
+    /// Notes which of the objects that were new here are no longer there, as after an undo, if they
+    /// are not the store's.
+    mutating func annihilate(_ ids: Set<ObjectID>, _ head: World) {
+        annihilated.formUnion(ids.filter { head[$0] == nil && !deleted.contains($0) })
+        annihilated.subtract(inserted)
+    }
+
     mutating func forget(_ id: ObjectID) {
         seen[id] = nil
         mine[id] = nil

@@ -132,6 +132,7 @@ extension Simulation {
         var shown: [ObjectID: [String: [ObjectID]]] = [:]
         for id in ids {
             let object = try object(id, index)
+            held.append(object)
             for field in rules.fields(id) where !field.isAttribute && isConcerned(field) {
                 shown[id, default: [:]][field.name] =
                     object.objectIDs(forRelationshipNamed: field.name).map(\.object)
@@ -151,7 +152,6 @@ extension Simulation {
             let shown = try shown(around: [id], index) {
                 $0.rule == .cascade || $0.rule == .nullify
             }
-            held.append(try object(id, index))
             all[id] = shown[id, default: [:]].mapValues { usable($0, index) }
             for field in rules.fields(id) where field.rule == .cascade {
                 queue += all[id]?[field.name] ?? []

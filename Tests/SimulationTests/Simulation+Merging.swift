@@ -208,14 +208,19 @@ extension Simulation {
             sights[index].seen[id]?[field.name] = theirs
             guard let ours = sights[index].mine[id]?[field.name] else { continue }
             let merged = ReferenceOffice.merge(field, base: base, ours: ours, theirs: theirs)
-            if field.kind == .list, ours != base, let identifier = identifiers[id],
-                let object = contexts[index].registeredObject(for: identifier)
+            if field.kind == .list, let identifier = identifiers[id],
+                let object = contexts[index].registeredObject(for: identifier),
+                ours != base || object.changedValues()[field.name] != nil
             {
-                // Where members stand when both sides moved them, only a policy can tell.
+                // Where members stand when both sides moved them, or put the same one in, only a policy can
+                // tell. What was moved here stays as long as nobody has told of the list that lost it.
                 let found = read(field, of: object)
+                let moved = isOfGone ? Set(ours.destinations).intersection(base.destinations) : []
                 let living = merged.map { ReferenceOffice.living($0, in: sights[index].view(head)) }
                 if [merged, living].contains(where: {
-                    Set(found.destinations) == Set($0?.destinations ?? [])
+                    let members = Set($0?.destinations ?? [])
+                    return members.isSubset(of: found.destinations)
+                        && members.union(moved).isSuperset(of: found.destinations)
                 }) {
                     sights[index].mine[id]?[field.name] = found
                     continue

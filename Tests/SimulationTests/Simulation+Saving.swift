@@ -154,7 +154,9 @@ extension Simulation {
         counts[name, default: 0] += 1
         say(index, name)
         let sequence: UInt64?
+        // Children are told of edits that came to nothing as well, which only the context knows of.
         let dirty = Set(sight.mine.keys).union(sight.deleted).filter(sight.isDirty)
+            .union(context.updatedObjects.map(\.objectID.object))
         let listening = listen(to: context)
         defer { NotificationCenter.default.removeObserver(listening) }
         do {

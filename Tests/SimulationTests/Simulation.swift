@@ -47,8 +47,8 @@ final class Simulation {
     /// What was done, in words.
     var log: [String] = []
     var random = SeededGenerator(seed: 0)
-    /// What the program shows while it deletes: what nobody holds and others have deleted is not
-    /// there to be deleted again.
+    /// What the program shows during an event: what nobody holds is read anew by the next edit, and if
+    /// others have deleted it, it is not there to be deleted again.
     var held: [ManagedObject] = []
     var counts: [String: Int] = [:]
 
@@ -404,6 +404,7 @@ final class Simulation {
             if !sight.deleted.contains(id) { sight.seen[id] = nil }
         }
         for id in sight.deleted where sight.seen[id] == nil { sight.seen[id] = head[id] }
+        sight.annihilate(Set(sights[index].inserted).subtracting(sight.inserted), head)
         for (id, object) in objects where !object.isDeleted {
             if object.isFault && !object.hasChanges {
                 sight.seen[id] = nil

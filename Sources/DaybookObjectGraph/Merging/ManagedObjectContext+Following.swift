@@ -3,7 +3,8 @@ import DaybookObjectModel
 
 extension ManagedObjectContext {
     /// Whether the context merges automatically what others save to its stores or, for a child, what its
-    /// parent saves and merges and what siblings save into the parent.
+    /// parent saves and merges and what siblings save into the parent. With a parent's save come the
+    /// objects whose edits there came to nothing, since a child may have read those edits.
     ///
     /// A context that is held to a query generation stays there in any case.
     public var automaticallyMergesChangesFromParent: Bool {

@@ -21,9 +21,14 @@ final class SavedChanges {
         self.derived = derived
     }
 
+    /// The changes; an empty one for an object whose edits came to nothing, which children may have
+    /// read before that.
     var changes: [GraphChange] {
         items.compactMap { item in
-            item.change.map { GraphChange(id: item.object.graphID, change: $0) }
+            guard !item.isAnnihilated else { return nil }
+            let id = item.object.graphID
+            let nothing = Change(object: id.object, kind: .update(edits: [], members: []))
+            return GraphChange(id: id, change: item.change ?? nothing)
         } + derived
     }
 }
@@ -298,7 +303,16 @@ extension ManagedObjectContext {
             takeMembers(members, of: object)
         case .delete:
             guard let object = arrival.object else { return }
+            forgetHolders(of: object)
             delete(object, cause: arrival.change.cause)
+        }
+    }
+
+    /// Makes a delete let go whoever holds the object by now: who held it when that was last read may
+    /// have changed below, and the lists of the others may have been read since.
+    private func forgetHolders(of object: ManagedObject) {
+        for property in object.binding.schema.properties where property.end?.isStored == false {
+            object.relations[property.number] = nil
         }
     }
 

@@ -258,7 +258,8 @@ extension ManagedObjectContext {
         of saved: [Change], to items: [NetChange], _ store: UInt32,
         _ sought: inout Set<GraphID>
     ) {
-        let sent = Set(items.map(\.object.graphID))
+        // What came to nothing was not sent, and may have been changed by the store.
+        let sent = Set(items.lazy.filter { $0.kind != .nothing }.map(\.object.graphID))
         for item in items {
             if let change = item.change { forgetLists(touchedBy: change, item.object.graphID) }
         }
