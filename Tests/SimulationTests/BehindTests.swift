@@ -177,4 +177,33 @@ import Testing
             #expect(try read(ids[1], as: Person.self, in: root).room?.objectID == roomID)
         }
     }
+
+    @Test func `a delete lets go who held the object when its parent last looked`() throws {
+        let (planID, personID) = try root.performAndWait {
+            let plan = Plan(context: root)
+            let person = Person(context: root)
+            plan.members = [person]
+            try root.save()
+            return (plan.objectID, person.objectID)
+        }
+        try parent.performAndWait {
+            let plan = try read(planID, as: Plan.self, in: parent)
+            let person = try read(personID, as: Person.self, in: parent)
+            #expect(plan.members == [person])
+            #expect(person.plans == [plan])
+        }
+        try root.performAndWait {
+            let plan = try read(planID, as: Plan.self, in: root)
+            plan.members = []
+            root.processPendingChanges()
+        }
+        try child.performAndWait {
+            child.delete(try read(planID, as: Plan.self, in: child))
+            try child.save()
+        }
+        try parent.performAndWait {
+            let person = try read(personID, as: Person.self, in: parent)
+            #expect(person.objectIDs(forRelationshipNamed: "plans").isEmpty)
+        }
+    }
 }

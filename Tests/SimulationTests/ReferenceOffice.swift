@@ -177,10 +177,11 @@ struct ReferenceOffice {
     /// References to objects that are not there, and objects held by two where one may hold them.
     ///
     /// A reference without inverse is nobody's to take back before a save. In a context that is behind
-    /// the end that says who holds an object may have been read before a holder was.
+    /// the end that says who holds an object may have been read before a holder was. What it has not
+    /// found to be lost yet is lost to nobody's fault.
     func flaws(
         in world: World, afterSave: Bool, isBehind: Bool = false,
-        ignoring: Set<DeleteRule> = [.noAction]
+        ignoring: Set<DeleteRule> = [.noAction], lost: Set<ObjectID> = []
     ) -> [String] {
         var flaws: [String] = []
         for (entity, fields) in Office.fields {
@@ -191,7 +192,7 @@ struct ReferenceOffice {
                 var holders: [ObjectID: ObjectID] = [:]
                 for (id, record) in records {
                     for target in record[field.name]?.destinations ?? [] {
-                        if world[target] == nil && !isLoose {
+                        if world[target] == nil && !isLoose && !lost.contains(target) {
                             flaws.append("\(id).\(field.name) leads to \(target), which is gone")
                         }
                         guard opposite?.kind == .toOne, !isBehind else { continue }

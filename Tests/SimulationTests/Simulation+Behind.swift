@@ -54,6 +54,15 @@ extension Simulation {
         return shown
     }
 
+    /// What others have deleted under a context that is behind, and it has not.
+    func lostBelow(_ index: Int) -> Set<ObjectID> {
+        guard !isCurrent(index) else { return [] }
+        let below = under(index)
+        let sight = sights[index]
+        return Set(identifiers.keys.filter { below[$0] == nil })
+            .subtracting(sight.deleted).subtracting(sight.annihilated)
+    }
+
     /// The lists that a context which is behind has changed although they read as before: it has taken
     /// out, at the other end, what others had put in and this end did not know yet.
     func hiddenEdits(_ index: Int) -> Set<[String]> {

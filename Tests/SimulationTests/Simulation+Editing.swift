@@ -4,6 +4,7 @@ import DaybookObjectModel
 extension Simulation {
     /// One event of a few edits.
     func edit(_ index: Int) throws {
+        held = Array(contexts[index].registeredObjects)
         let before = view(index)
         var world = before
         for _ in 0..<int(1...3) {
@@ -21,6 +22,7 @@ extension Simulation {
 
     /// One event of deletes.
     func delete(_ index: Int) throws {
+        held = Array(contexts[index].registeredObjects)
         let before = view(index)
         var world = before
         let count = world.count > 40 ? 8 : int(1...2)
@@ -132,7 +134,6 @@ extension Simulation {
         var shown: [ObjectID: [String: [ObjectID]]] = [:]
         for id in ids {
             let object = try object(id, index)
-            held.append(object)
             for field in rules.fields(id) where !field.isAttribute && isConcerned(field) {
                 shown[id, default: [:]][field.name] =
                     object.objectIDs(forRelationshipNamed: field.name).map(\.object)
@@ -172,6 +173,7 @@ extension Simulation {
             guard let object = contexts[index].registeredObject(for: identifier) else {
                 return head[id] != nil
             }
+            guard !sights[index].annihilated.contains(id) else { return false }
             return !object.isDeleted && (!object.isFault || head[id] != nil)
         }
     }
@@ -181,7 +183,7 @@ extension Simulation {
     func undo(_ index: Int) throws {
         guard let manager = contexts[index].undoManager, manager.canUndo else { return }
         say(index, "undo")
-        noticeOthers(index, sights[index].cursor - 1)
+        noticeOthers(index, sights[index].cursor - 1) { $0.after }
         contexts[index].undo()
         if sights[index].undoMeetsOthers {
             sights[index].cursor = max(0, sights[index].cursor - 1)
@@ -191,12 +193,19 @@ extension Simulation {
         }
     }
 
-    /// Undo that brings back, or deletes, what others have brought back already passes it over.
-    private func noticeOthers(_ index: Int, _ place: Int) {
+    /// Undo that brings back, or deletes, what others have brought back already passes it over, and so
+    /// does one that changes what others have deleted: `start` tells what a step begins with.
+    private func noticeOthers(
+        _ index: Int, _ place: Int,
+        from start: ((before: Record?, after: Record?)) -> Record?
+    ) {
         let sight = sights[index]
         guard !sight.undoMeetsOthers, sight.groups.indices.contains(place) else { return }
         let head = under(index)
         let view = sight.view(head)
+        if sight.groups[place].contains(where: { start($0.value) != nil && view[$0.key] == nil }) {
+            sights[index].undoMeetsOthers = true
+        }
         for (id, step) in sight.groups[place] where step.before == nil || step.after == nil {
             let isOthers = head[id] != nil && sight.seen[id] == nil
             if isOthers && !sight.inserted.contains(id) && view[id] == nil {
@@ -209,7 +218,7 @@ extension Simulation {
     func redo(_ index: Int) throws {
         guard let manager = contexts[index].undoManager, manager.canRedo else { return }
         say(index, "redo")
-        noticeOthers(index, sights[index].cursor)
+        noticeOthers(index, sights[index].cursor) { $0.before }
         contexts[index].redo()
         if sights[index].undoMeetsOthers {
             sights[index].cursor = min(sights[index].groups.count, sights[index].cursor + 1)

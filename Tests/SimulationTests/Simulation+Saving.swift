@@ -244,7 +244,7 @@ extension Simulation {
         // What is denied shows when the root is saved.
         let flaws = rules.flaws(
             in: shownWorld(parent), afterSave: false, isBehind: !isCurrent(parent),
-            ignoring: [.noAction, .deny])
+            ignoring: [.noAction, .deny], lost: lostBelow(parent))
         if wasConsistent, let flaw = flaws.first {
             throw Mismatch("A child's save has made its parent inconsistent: \(flaw)")
         }

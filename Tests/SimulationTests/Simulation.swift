@@ -47,7 +47,7 @@ final class Simulation {
     /// What was done, in words.
     var log: [String] = []
     var random = SeededGenerator(seed: 0)
-    /// What the program shows during an event: what nobody holds is read anew by the next edit, and if
+    /// What was in memory when an event began: what nobody holds is read anew by the next edit, and if
     /// others have deleted it, it is not there to be deleted again.
     var held: [ManagedObject] = []
     var counts: [String: Int] = [:]
@@ -205,7 +205,7 @@ final class Simulation {
         let view = sights[index].view(head)
         for id in sights[index].mine.keys.sorted() {
             guard let object = objects[id] else {
-                if sights[index].isDirty(id) {
+                if sights[index].isDirty(id), !isOnlyEmptied(id, index, view) {
                     let changes = difference(
                         sights[index].mine.filter { $0.key == id },
                         sights[index].seen.filter { $0.key == id })
@@ -244,6 +244,15 @@ final class Simulation {
             try compare(object, id, index, view)
         }
         try compareFlags(index, context)
+    }
+
+    /// Whether nothing was changed of an object but references without inverse, which read as none already.
+    private func isOnlyEmptied(_ id: ObjectID, _ index: Int, _ view: World) -> Bool {
+        guard let mine = sights[index].mine[id], let seen = sights[index].seen[id] else {
+            return false
+        }
+        return rules.fields(id).filter { mine[$0.name] != seen[$0.name] }
+            .allSatisfy { rules.isEmptied($0, seen[$0.name], mine[$0.name], in: view) }
     }
 
     /// Forgets what a context has let go of: it will be read anew.
@@ -338,14 +347,18 @@ final class Simulation {
     }
 
     /// A reference leads to its object, and to nothing where that is gone. In a context that is behind,
-    /// what was found gone is not looked for again before a refresh.
+    /// what was found gone is not looked for again before a refresh; nor is, anywhere, what was inserted
+    /// and deleted here, before a save.
     private func compareDestination(
         _ object: ManagedObject, _ id: ObjectID, _ field: Field, _ cell: Cell, _ index: Int,
         _ view: World
     ) throws {
         guard field.kind == .toOne, case .one(let target) = cell else { return }
         let found = object.relatedObjects(forKey: field.name).first?.objectID.object
-        let isGone = target.map { view[$0] == nil || !isCurrent(index) } ?? true
+        let isGone =
+            target.map {
+                view[$0] == nil || !isCurrent(index) || sights[index].annihilated.contains($0)
+            } ?? true
         guard found == target || found == nil && isGone else {
             throw Mismatch(
                 "Context \(index): \(rules.entity(id)) \(id).\(field.name) holds \(cell) and "

@@ -28,11 +28,17 @@ extension ManagedObjectContext {
         if !propagatesDeletesAtEndOfEvent { propagateDeletes() }
     }
 
-    func delete(_ object: ManagedObject, cause: ObjectID?) {
+    /// Deletes an object; nil for no cause is a delete that the program asked for. Those who held it
+    /// earlier let go of it as well as those who hold it now.
+    func delete(
+        _ object: ManagedObject, cause: ObjectID?,
+        heldBy holders: [PropertyNumber: [ObjectID]] = [:]
+    ) {
         guard object.realizeIfNeeded(), !object.status.isGone else { return }
         let members = recordDelete(of: object, cause: cause)
         object.undergo(.deleted)
-        undeliveredDeletes.append(Deletion(object: object, members: members))
+        undeliveredDeletes.append(
+            Deletion(object: object, members: members, holders: holders))
     }
 
     // MARK: - Recording
@@ -202,10 +208,14 @@ extension ManagedObjectContext {
     private func formerDestinations(of deletion: Deletion, _ index: Int) -> [ManagedObject] {
         let object = deletion.object
         let property = object.binding.schema.properties[index]
-        guard property.isStoredToMany else { return object.destinations(ofPropertyAt: index) }
-        return (deletion.members[property.number] ?? []).map {
-            self.object(GraphID(store: object.graphID.store, object: $0))
+        func objects(_ ids: [ObjectID]?) -> [ManagedObject] {
+            (ids ?? []).map { self.object(GraphID(store: object.graphID.store, object: $0)) }
         }
+        guard !property.isStoredToMany else { return objects(deletion.members[property.number]) }
+        let now = object.destinations(ofPropertyAt: index)
+        guard let holders = deletion.holders[property.number], !holders.isEmpty else { return now }
+        let known = Set(now.map(\.graphID.object))
+        return now + objects(holders.filter { !known.contains($0) })
     }
 }
 
@@ -221,4 +231,6 @@ extension Schema {
 struct Deletion {
     let object: ManagedObject
     let members: [PropertyNumber: [ObjectID]]
+    /// Who held the object when that was last read, if it is read again.
+    let holders: [PropertyNumber: [ObjectID]]
 }

@@ -142,7 +142,7 @@ extension ManagedObjectContext {
         processPendingChanges()
         let isAsRead = try save.revision == news.revision && !parentStore.hasMoved()
         let (arrivals, conflicts, merged) = try merge(save)
-        for arrival in arrivals { take(arrival) }
+        for arrival in arrivals { take(arrival, isAsRead: isAsRead) }
         let made = endEvent()
         for arrival in arrivals where arrival.change.isInsert {
             // Where the object was deleted here, it has come back rather than been made.
@@ -292,8 +292,9 @@ extension ManagedObjectContext {
         return ObjectState(values: object.values, members: members)
     }
 
-    /// Makes a change that comes from a child, as if it had been made here.
-    private func take(_ arrival: Arrival) {
+    /// Makes a change that comes from a child, as if it had been made here; `isAsRead` tells that nothing
+    /// has changed below since the child last agreed with it.
+    private func take(_ arrival: Arrival, isAsRead: Bool) {
         switch arrival.change.kind {
         case .insert(let values, let members):
             takeMembers(members, of: takeInsert(arrival.id, values))
@@ -303,17 +304,23 @@ extension ManagedObjectContext {
             takeMembers(members, of: object)
         case .delete:
             guard let object = arrival.object else { return }
-            forgetHolders(of: object)
-            delete(object, cause: arrival.change.cause)
+            let holders = isAsRead ? [:] : forgetHolders(of: object)
+            delete(object, cause: arrival.change.cause, heldBy: holders)
         }
     }
 
-    /// Makes a delete let go whoever holds the object by now: who held it when that was last read may
-    /// have changed below, and the lists of the others may have been read since.
-    private func forgetHolders(of object: ManagedObject) {
+    /// Lets it be read again who holds an object that is to be deleted: lists that were read since show
+    /// others than those who held it when that was last read.
+    ///
+    /// - Returns: Who held it then: their own lists may have been read at that time, too.
+    private func forgetHolders(of object: ManagedObject) -> [PropertyNumber: [ObjectID]] {
+        var holders: [PropertyNumber: [ObjectID]] = [:]
         for property in object.binding.schema.properties where property.end?.isStored == false {
-            object.relations[property.number] = nil
+            guard case .many(let list)? = object.relations.removeValue(forKey: property.number)
+            else { continue }
+            holders[property.number] = list.sorted
         }
+        return holders
     }
 
     private func takeInsert(_ id: GraphID, _ values: [Value]) -> ManagedObject {
