@@ -36,6 +36,20 @@ package struct ReadTransaction: ~Copyable, Reading {
         ReadTransaction(snapshot, environment: environment, meter: meter)
     }
 
+    /// What has been found in this state of the file, for whoever would look for it again: it is kept with
+    /// the state, for later transactions that see the same one.
+    ///
+    /// Transactions of which a meter counts what is read find everything themselves.
+    ///
+    /// - Parameter make: Makes what findings are kept in; one kind for an environment.
+    /// - Returns: What the state keeps.
+    package func findings<Findings: AnyObject>(orMake make: () -> Findings) -> Findings {
+        if meter == nil, let known = snapshot.findings as? Findings { return known }
+        let made = make()
+        if meter == nil { snapshot.findings = made }
+        return made
+    }
+
     package func get<R>(
         _ table: Table, _ key: RawSpan, _ body: (_ value: RawSpan) throws -> R
     ) throws -> R? {

@@ -22,6 +22,12 @@ struct Snapshot {
         Snapshot(pages, SnapshotMemory(sharing: memory))
     }
 
+    /// What is kept of the state by whoever reads it; nil for nothing yet.
+    var findings: AnyObject? {
+        get { memory.findings }
+        nonmutating set { memory.findings = newValue }
+    }
+
     /// The tree of a table.
     ///
     /// - Throws: ``LMDBError`` when the table of tables is damaged, or has no such table any more.
@@ -139,6 +145,8 @@ final class SnapshotMemory: @unchecked Sendable {
     private var pageCount: UInt64 = 0
     private var roots: [TreeRecord?] = []
     private var marks = PageMarks()
+    /// What the layer above has found in the state and would find again.
+    fileprivate(set) var findings: AnyObject?
 
     init() {}
 
@@ -222,6 +230,7 @@ final class SnapshotMemory: @unchecked Sendable {
         self.meta = meta
         pageCount = min(named.overflow ? .max : named.partialValue, present)
         roots.removeAll(keepingCapacity: true)
+        findings = nil
         marks.begin(pageCount: Int(pageCount))
     }
 

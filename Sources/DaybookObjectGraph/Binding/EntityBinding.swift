@@ -34,8 +34,8 @@ final class EntityBinding {
     /// What the objects' identifiers have in common, for each store looked up so far.
     // Locked because an object's identifier may be read on any thread.
     private let groups = Mutex<[(store: UInt32, identifiers: IdentifierGroup)]>([])
-    /// The declarations of a prototype; none for other objects.
-    let definitions = DefinitionList()
+    /// The declarations of a prototype; nil for other objects.
+    let definitions: DefinitionList?
 
     init(_ entity: GraphEntity, in context: ManagedObjectContext, registry: IdentityMap) {
         self.entity = entity
@@ -47,11 +47,12 @@ final class EntityBinding {
         self.registry = registry
         lock = context.lock
         storeIdentifiers = context.coordinator.identifiers
+        definitions = nil
         isPrototype = false
     }
 
     /// The binding of a prototype, which belongs to no entity yet.
-    init(prototypeOf type: ManagedObject.Type) {
+    init(prototypeOf type: ManagedObject.Type, _ definitions: DefinitionList) {
         entity = GraphEntity(schema: Self.noEntity, type: type, prototype: nil)
         schema = Self.noEntity
         slots = KeyPathSlots()
@@ -59,6 +60,7 @@ final class EntityBinding {
         registry = nil
         lock = nil
         storeIdentifiers = StoreIdentifiers()
+        self.definitions = definitions
         isWatched = false
         isPrototype = true
     }

@@ -157,11 +157,12 @@ struct ModelBuilder {
 
     /// Makes an object whose wrappers have declarations, with their names.
     static func makePrototype(of type: ManagedObject.Type) -> ManagedObject {
+        let definitions = DefinitionList()
         let seed = FaultSeed(
-            binding: EntityBinding(prototypeOf: type),
+            binding: EntityBinding(prototypeOf: type, definitions),
             graphID: GraphID(
                 store: 0, object: ObjectID(entity: EntityNumber(rawValue: 0), number: 0)))
-        let prototype = Prototyping.whileActive(in: seed.binding.definitions) { type.init(seed) }
+        let prototype = Prototyping.whileActive(in: definitions) { type.init(seed) }
         var mirror: Mirror? = Mirror(reflecting: prototype)
         while let current = mirror {
             for child in current.children {

@@ -26,12 +26,12 @@ extension ManagedObject {
 
     /// A declaration of a prototype; nil for other objects.
     func definition(_ ordinal: DefinitionOrdinal) -> PropertyDefinition? {
-        binding.definitions[ordinal]
+        binding.definitions?[ordinal]
     }
 
     /// The declaration of a property of a prototype, by its name.
     func definition(named name: String) -> PropertyDefinition? {
-        binding.definitions.named(name)
+        binding.definitions?.named(name)
     }
 
     /// The value of a prototype's attribute, from which a key path can be followed further. Records the

@@ -97,6 +97,7 @@ extension Query {
 extension Schema {
     /// The indexes over several properties that have all objects of some entities.
     func compoundIndexes(of entities: [EntityNumber]) -> [SchemaIndex] {
+        if entities.count == 1 { return entity(entities[0])?.indexes ?? [] }
         let all = entities.compactMap { entity($0) }
         guard all.count == entities.count, let first = all.first else { return [] }
         return first.indexes.filter { index in

@@ -105,6 +105,23 @@ extension SchemaProperty {
 }
 
 extension Query {
+    /// Whether all objects of the entities match.
+    package var asksForAll: Bool {
+        if case .constant(true) = filter { true } else { false }
+    }
+
+    /// The walk that finds the first few of all objects in the order of an index, which needs no plan: of
+    /// however many there are, no other access reads fewer records. Whether the store has the index is left to
+    /// the caller.
+    package var walkToFirst: OrderedWalk? {
+        guard asksForAll, sortings.count == 1, let property = indexedOrder, let window = windowEnd,
+            Double(window) * (FilterPlan.Cost.record + FilterPlan.Cost.lookUp)
+                < Double(FilterPlan.Cost.fewObjects)
+        else { return nil }
+        return OrderedWalk(
+            property: property, range: nil, isAscending: sortings[0].isAscending, window: window)
+    }
+
     /// The attribute of the objects themselves by which they are sorted first, if it has an index in that order.
     package var indexedOrder: SchemaProperty? {
         guard let first = sortings.first, first.options.isEmpty, first.path.scope == 0,

@@ -83,11 +83,11 @@ final class ModelsInForce: Sendable {
 
     /// Whether the index has all that the program's model says of a property.
     func hasIndex(
-        of property: SchemaProperty, in transaction: borrowing some Reading & ~Copyable
+        of property: SchemaProperty, in transaction: borrowing ReadTransaction
     ) throws -> Bool {
-        let last = try Projection.lastModel(parts.tables, in: transaction)
+        let last = try StateFindings.lastModel(parts.tables, in: transaction)
         // Looked up each time: what is complete by now may not be so in the state that is read.
-        let pending = try StoreMetadata.pendingIndexes(parts.tables.meta, in: transaction)
+        let pending = try StateFindings.pendingIndexes(parts.tables, in: transaction)
         if pending.contains(property.number) { return false }
         if last == view.sequence { return true }
         let current = try inForce(setBy: last, in: transaction).parts.projection.schema
@@ -103,13 +103,13 @@ final class ModelsInForce: Sendable {
 
     /// Whether the index table has all that the program's model says of an index.
     func hasIndex(
-        of index: SchemaIndex, in transaction: borrowing some Reading & ~Copyable
+        of index: SchemaIndex, in transaction: borrowing ReadTransaction
     ) throws -> Bool {
         guard index.isCompound else {
             return try index.elements.allSatisfy { try hasIndex(of: $0.property, in: transaction) }
         }
-        let last = try Projection.lastModel(parts.tables, in: transaction)
-        let pending = try StoreMetadata.pendingIndexes(parts.tables.meta, in: transaction)
+        let last = try StateFindings.lastModel(parts.tables, in: transaction)
+        let pending = try StateFindings.pendingIndexes(parts.tables, in: transaction)
         if pending.contains(index.number) { return false }
         if last == view.sequence { return true }
         let current = try inForce(setBy: last, in: transaction).parts.projection.schema
@@ -125,10 +125,10 @@ final class ModelsInForce: Sendable {
 
     /// Whether the index of changes has a property, in all objects that have it by the program's model.
     func hasIndexedChanges(
-        of property: SchemaProperty, in transaction: borrowing some Reading & ~Copyable
+        of property: SchemaProperty, in transaction: borrowing ReadTransaction
     ) throws -> Bool {
         guard property.hasIndexedChanges else { return false }
-        let last = try Projection.lastModel(parts.tables, in: transaction)
+        let last = try StateFindings.lastModel(parts.tables, in: transaction)
         if last == view.sequence { return true }
         let current = try inForce(setBy: last, in: transaction).parts.projection.schema
         return view.schema.entities.allSatisfy { entity in
@@ -141,11 +141,11 @@ final class ModelsInForce: Sendable {
     /// Whether the index has all current objects: a unique one lacks objects without a value, which
     /// a program may see although its own model demands one.
     func indexHasAll(
-        of property: SchemaProperty, in transaction: borrowing some Reading & ~Copyable
+        of property: SchemaProperty, in transaction: borrowing ReadTransaction
     ) throws -> Bool {
         if !property.isUnique { return true }
         guard property.attribute?.isOptional == false else { return false }
-        let last = try Projection.lastModel(parts.tables, in: transaction)
+        let last = try StateFindings.lastModel(parts.tables, in: transaction)
         if last == view.sequence { return true }
         let current = try inForce(setBy: last, in: transaction).parts.projection.schema
         return current.property(property.number)?.attribute?.isOptional == false

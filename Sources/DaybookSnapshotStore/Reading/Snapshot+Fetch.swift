@@ -23,6 +23,9 @@ extension Snapshot {
     ///   of all; with a limit, O(*l*) memory, *l* the offset and the limit.
     package func fetch(_ query: Query) throws -> [ObjectID] {
         if query.limit.map({ $0 <= 0 }) == true { return [] }
+        if let walk = query.walkToFirst, try orderIndex(of: query) != nil {
+            return try fetchInIndexOrder(query, walk)
+        }
         let plan = try plan(query)
         switch try order(of: query, plan) {
         case .single(let walk): return try fetchInIndexOrder(query, walk)
@@ -244,21 +247,24 @@ extension Snapshot {
     private func fetchAllInIndexOrder(
         _ query: Query, _ property: SchemaProperty, _ order: ScanOrder, _ window: Int
     ) throws -> [ObjectID]? {
-        let entities = Set(query.entities)
+        let single = query.entities.count == 1 ? query.entities[0] : nil
+        let entities = single == nil ? Set(query.entities) : []
         let lower = StoreKey.index(property.number)
         var first = FirstObjects(window: window)
         var isWhole = true
         try projection.scanIndex(
             from: lower, to: StoreKey.end(of: lower) ?? [], order: order, in: transaction
         ) { value, object in
-            guard entities.contains(object.entity) else { return .proceed }
+            // Hashing is left out where there is nothing to choose from.
+            let isWanted = single.map { $0 == object.entity } ?? entities.contains(object.entity)
+            guard isWanted else { return .proceed }
             guard value.byteCount < 4 + StoreLayout.indexedBytesLimit else {
                 isWhole = false
                 return .stop
             }
             guard first.add(object, under: value) == .proceed else { return .stop }
             // Records of one entity with the same value come in the order of the numbers.
-            return order == .ascending && entities.count == 1 && first.isFull ? .stop : .proceed
+            return order == .ascending && single != nil && first.isFull ? .stop : .proceed
         }
         guard isWhole else { return nil }
         first.arrange()
@@ -283,6 +289,7 @@ private struct FirstObjects {
         self.window = window
         let (double, isTooGreat) = window.multipliedReportingOverflow(by: 2)
         capacity = isTooGreat ? .max : max(double, 512)
+        objects.reserveCapacity(min(window, 512))
     }
 
     /// Whether there are as many as are wanted.
@@ -307,13 +314,6 @@ private struct FirstObjects {
         guard objects.count - start > 1 else { return }
         objects[start...].sort { ($0.number, $0.entity) < ($1.number, $1.entity) }
         objects.removeLast(max(0, objects.count - max(window, start)))
-    }
-}
-
-extension Query {
-    /// Whether all objects of the entities match.
-    var asksForAll: Bool {
-        if case .constant(true) = filter { true } else { false }
     }
 }
 

@@ -115,7 +115,7 @@ package final class Store: Sendable {
     ///
     /// - Complexity: O(1).
     package func head() throws -> SequenceNumber {
-        try reading { try self.parts.journal.head(in: $0) }
+        try reading { try StateFindings.head(of: self.parts.journal, in: $0) }
     }
 
     /// The digest of the last entry.
