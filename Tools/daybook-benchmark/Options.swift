@@ -131,7 +131,7 @@ struct Options: Sendable {
           --markdown FILE   write a table in Markdown to a file
           --svg FILE        write a chart of the ratios to SQLite to a file
           --only NAME       run one contender: 'Daybook', 'raw LMDB' or 'SQLite'; may be repeated
-          --from LETTER     begin with a workload, one from i on
+          --from LETTER     begin with a workload, such as d' or one from i on
           --until LETTER    stop after a workload, such as b
           --help            print this
 
@@ -182,7 +182,7 @@ struct Options: Sendable {
                         ]))
             case "--from":
                 first = try Self.value(
-                    of: word, &rest, among: ["i", "i'", "k", "l", "n", "t", "w"])
+                    of: word, &rest, among: ["d'", "d''", "i", "i'", "k", "l", "n", "t", "w"])
             case "--until":
                 last = try Self.value(
                     of: word, &rest, among: Self.letters)

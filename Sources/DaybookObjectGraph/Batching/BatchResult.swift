@@ -74,13 +74,15 @@ struct BatchChanges {
 
     init(_ changes: [Change]) {
         direct.reserveCapacity(changes.count)
-        for change in changes {
-            if change.cause == nil {
-                direct.append(change.object)
-            } else if change.isDelete {
-                cascaded.append(change.object)
+        // Read in place: a copy of each change would be paid for with its values.
+        let changes = changes.span
+        for index in changes.indices {
+            if changes[index].cause == nil {
+                direct.append(changes[index].object)
+            } else if changes[index].isDelete {
+                cascaded.append(changes[index].object)
             } else {
-                released.append(change.object)
+                released.append(changes[index].object)
             }
         }
     }

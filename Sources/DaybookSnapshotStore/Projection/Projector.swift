@@ -198,10 +198,12 @@ extension Projector where State == StoredState {
     /// Writes what has been taken in.
     mutating func write(in transaction: borrowing WriteTransaction) throws {
         let tables = projection.tables
-        for (table, key) in removals {
-            guard try transaction.delete(table, key.span.bytes) else {
-                throw StoreError.corrupt(
-                    "A record of '\(table.name)' that entry \(sequence) ends is not there")
+        try transaction.removeRun { run in
+            for (table, key) in removals {
+                guard try run.remove(table, key.span.bytes) else {
+                    throw StoreError.corrupt(
+                        "A record of '\(table.name)' that entry \(sequence) ends is not there")
+                }
             }
         }
         let isOfModel = !models.isEmpty
