@@ -206,4 +206,34 @@ import Testing
             #expect(person.objectIDs(forRelationshipNamed: "plans").isEmpty)
         }
     }
+
+    @Test func `what was deleted here is in no list that others have put it into since`() throws {
+        let (planID, personID) = try root.performAndWait {
+            let plan = Plan(context: root)
+            let person = Person(context: root)
+            try root.save()
+            return (plan.objectID, person.objectID)
+        }
+        let other = office.container.newBackgroundContext()
+        try other.performAndWait {
+            other.delete(try read(personID, as: Person.self, in: other))
+            other.processPendingChanges()
+        }
+        try root.performAndWait {
+            let plan = try read(planID, as: Plan.self, in: root)
+            plan.members = [try read(personID, as: Person.self, in: root)]
+            try root.save()
+        }
+        try other.performAndWait {
+            let plan = try read(planID, as: Plan.self, in: other)
+            #expect(plan.objectIDs(forRelationshipNamed: "members").isEmpty)
+            // So deleting the plan makes nobody let go of it who is gone already.
+            other.delete(plan)
+            other.processPendingChanges()
+            #expect(other.updatedObjects.isEmpty)
+            other.undo()
+            #expect(!plan.isDeleted)
+            #expect(plan.objectIDs(forRelationshipNamed: "members").isEmpty)
+        }
+    }
 }

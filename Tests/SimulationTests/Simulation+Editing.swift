@@ -169,11 +169,12 @@ extension Simulation {
     private func usable(_ ids: [ObjectID], _ index: Int) -> [ObjectID] {
         let head = under(index)
         return ids.filter { id in
-            guard let identifier = identifiers[id] else { return false }
+            guard let identifier = identifiers[id], !sights[index].annihilated.contains(id) else {
+                return false
+            }
             guard let object = contexts[index].registeredObject(for: identifier) else {
                 return head[id] != nil
             }
-            guard !sights[index].annihilated.contains(id) else { return false }
             return !object.isDeleted && (!object.isFault || head[id] != nil)
         }
     }

@@ -61,10 +61,11 @@ extension ManagedObjectContext {
         }
         let members = try read(property, id)
         guard !property.isStoredToMany, !journal.isAtBase else { return members }
-        // An object inserted here has the members it has here, though others have brought it back, too.
+        // An object inserted here has the members it has here, though others have brought it back, too. One
+        // deleted here has none, whatever others have given it since.
         return members.filter { member in
-            let owner = registry[GraphID(store: id.store, object: member)]
-            return owner?.status.isTemporary != true
+            let status = registry[GraphID(store: id.store, object: member)]?.status
+            return status?.isTemporary != true && status?.isPendingDelete != true
         }
     }
 

@@ -124,7 +124,7 @@ extension Snapshot {
 
     /// The records that the objects had which have changed since; nil when these are too many.
     private func formerRecords(of index: SchemaIndex) throws -> FormerRecords? {
-        let head = try journal.head(in: transaction)
+        let head = try StateFindings.head(of: journal, in: transaction)
         let known: FormerRecords?
         switch past.knowledge(of: index.number, at: sequence) {
         case .tooMany: return nil

@@ -113,7 +113,7 @@ extension Store {
         _ body: (borrowing Snapshot, SequenceNumber) throws -> R
     ) throws -> R {
         try reading { transaction in
-            let last = try sequence ?? parts.journal.head(in: transaction)
+            let last = try sequence ?? StateFindings.head(of: parts.journal, in: transaction)
             return try body(
                 Snapshot(
                     sequence: try resolve(last, in: transaction), projection: parts.projection,
@@ -151,7 +151,7 @@ extension Store {
         _ sequence: SequenceNumber?, in transaction: borrowing ReadTransaction
     ) throws -> SequenceNumber {
         guard let sequence else { return .latest }
-        let head = try parts.journal.head(in: transaction)
+        let head = try StateFindings.head(of: parts.journal, in: transaction)
         guard sequence <= head else { throw StoreError.noSuchEntry(sequence, head: head) }
         return sequence == head ? .latest : sequence
     }

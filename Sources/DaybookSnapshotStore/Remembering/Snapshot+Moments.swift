@@ -10,7 +10,9 @@ extension Snapshot {
 
     /// The last entry that this state knows.
     private var last: SequenceNumber {
-        get throws { isLatest ? try journal.head(in: transaction) : sequence }
+        get throws {
+            isLatest ? try StateFindings.head(of: journal, in: transaction) : sequence
+        }
     }
 
     /// The entry after which it was a moment, or the last one that this state knows.
