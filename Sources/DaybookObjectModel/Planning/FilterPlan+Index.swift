@@ -111,8 +111,8 @@ extension Query {
     }
 
     /// The walk that finds the first few of all objects in the order of an index, which needs no plan: of
-    /// however many there are, no other access reads fewer records. Whether the store has the index is left to
-    /// the caller.
+    /// however many there are, no other access reads fewer records. Whether the store has the index, and
+    /// whether that has objects of other entities as well, is left to the caller.
     package var walkToFirst: OrderedWalk? {
         guard asksForAll, sortings.count == 1, let property = indexedOrder, let window = windowEnd,
             Double(window) * (FilterPlan.Cost.record + FilterPlan.Cost.lookUp)

@@ -38,6 +38,9 @@ package struct FilterPlan: Sendable {
         static let fewObjects = 1_000
     }
 
+    /// So few objects that an index is as good as a walk over all.
+    package static var fewObjects: Int { Cost.fewObjects }
+
     /// Whether objects may be found through the objects they are connected with.
     package enum JoinChoice: Sendable {
         case allowed

@@ -23,7 +23,9 @@ extension Snapshot {
     ///   of all; with a limit, O(*l*) memory, *l* the offset and the limit.
     package func fetch(_ query: Query) throws -> [ObjectID] {
         if query.limit.map({ $0 <= 0 }) == true { return [] }
-        if let walk = query.walkToFirst, try orderIndex(of: query) != nil {
+        if let walk = query.walkToFirst, !isShared(walk.property, beyond: query.entities),
+            try orderIndex(of: query) != nil
+        {
             return try fetchInIndexOrder(query, walk)
         }
         let plan = try plan(query)

@@ -113,13 +113,42 @@ extension Snapshot {
     /// has the order.
     func order(of query: Query, _ plan: FilterPlan) throws -> IndexOrder? {
         let single = try plan.walk(inOrderOf: query).flatMap { walk in
-            try orderIndex(of: query) != nil ? walk : nil
+            try orderIndex(of: query) != nil && isShort(walk, for: query, plan) ? walk : nil
         }
         guard let walk = try CompoundWalk(query, plan, self), try index(of: walk.index) != nil
         else { return single.map { .single($0) } }
         guard let single else { return .compound(walk) }
         let isBetter = walk.isWholeOrder && (!walk.range.equals.isEmpty || walk.sortings.count > 1)
         return isBetter ? .compound(walk) : .single(single)
+    }
+
+    /// Whether the walk over an index that has the objects of other entities as well passes no more of its
+    /// records than there are objects to look at instead.
+    private func isShort(
+        _ walk: OrderedWalk, for query: Query, _ plan: FilterPlan
+    ) throws -> Bool {
+        guard isShared(walk.property, beyond: query.entities) else { return true }
+        let lower = StoreKey.index(walk.property.number)
+        let upper = StoreKey.end(of: lower) ?? []
+        let all = try transaction.estimatedCount(
+            projection.tables.index, from: lower.span.bytes, to: upper.span.bytes)
+        // Those of the others lie among them anyhow.
+        let share = Double(plan.total) / Double(max(all, 1))
+        let passed = share > 0 ? min(Double(all), Double(walk.window) / share) : Double(all)
+        return passed <= Double(max(plan.total, FilterPlan.fewObjects))
+    }
+
+    /// Whether the index of a property has objects of other entities than some.
+    func isShared(_ property: SchemaProperty, beyond entities: [EntityNumber]) -> Bool {
+        if entities.count == 1, let entity = schema.entity(entities[0]), entity.superentity == nil,
+            entity.family.count == 1
+        {
+            return false
+        }
+        return schema.entities.contains { entity in
+            !entity.isAbstract && entity.property(property.number) != nil
+                && !entities.contains(entity.number)
+        }
     }
 
     /// How a query will be carried out, and why not by an index that might serve it, in one line for people.
