@@ -25,16 +25,21 @@ import Testing
         try #require(try context.existingObject(with: id) as? Object)
     }
 
-    /// Root, under a parent that still shows the old holder, gives the room to somebody else.
-    private func giveAwayUnderStaleParent() throws -> (
-        holder: ManagedObjectID, taker: ManagedObjectID, room: ManagedObjectID
-    ) {
-        let (ids, room) = try root.performAndWait {
+    /// Two people and a room that nobody has.
+    private func savePeopleAndRoom() throws -> (people: [ManagedObjectID], room: ManagedObjectID) {
+        try root.performAndWait {
             let people = [Person(context: root), Person(context: root)]
             let room = Room(context: root)
             try root.save()
             return (people.map(\.objectID), room.objectID)
         }
+    }
+
+    /// Root, under a parent that still shows the old holder, gives the room to somebody else.
+    private func giveAwayUnderStaleParent() throws -> (
+        holder: ManagedObjectID, taker: ManagedObjectID, room: ManagedObjectID
+    ) {
+        let (ids, room) = try savePeopleAndRoom()
         try parent.performAndWait {
             let holder = try read(ids[0], as: Person.self, in: parent)
             #expect(holder.room == nil)
@@ -146,12 +151,7 @@ import Testing
     @Test func `a save reads again whom it made let go though their own edits came to nothing`()
         throws
     {
-        let (ids, roomID) = try root.performAndWait {
-            let people = [Person(context: root), Person(context: root)]
-            let room = Room(context: root)
-            try root.save()
-            return (people.map(\.objectID), room.objectID)
-        }
+        let (ids, roomID) = try savePeopleAndRoom()
         try root.performAndWait {
             let holder = try read(ids[0], as: Person.self, in: root)
             holder.room = try read(roomID, as: Room.self, in: root)

@@ -58,7 +58,7 @@ final class JournalIndex {
     /// Marks an object as dirty though nothing of it has changed.
     func touch(_ object: ManagedObject) {
         guard changes[object.graphID] == nil else { return }
-        let empty = Change(object: object.graphID.object, kind: .update(edits: [], members: []))
+        let empty = Change.nothing(of: object.graphID.object)
         changes.append(empty, of: object, .unrecorded)
     }
 
@@ -170,7 +170,7 @@ final class JournalIndex {
     func move(_ old: GraphID, to id: GraphID) {
         changes.move(old, to: id)
         for id in [old, id] {
-            note(Change(object: id.object, kind: .update(edits: [], members: [])), of: id)
+            note(.nothing(of: id.object), of: id)
         }
     }
 

@@ -1,38 +1,6 @@
 import DaybookObjectModel
 import DaybookSnapshotStore
 
-/// A change together with the store of its object.
-struct GraphChange {
-    let id: GraphID
-    let change: Change
-    /// The entry that it stands in; nil for one that is pending.
-    var entry: EntryName?
-}
-
-/// What was saved, computed when asked for: a save of many objects is not listed unless somebody wants
-/// it.
-final class SavedChanges {
-    private let items: [NetChange]
-    /// Derived values of objects that were not changed otherwise.
-    private let derived: [GraphChange]
-
-    init(_ items: [NetChange], _ derived: [GraphChange] = []) {
-        self.items = items
-        self.derived = derived
-    }
-
-    /// The changes; an empty one for an object whose edits came to nothing, which children may have
-    /// read before that.
-    var changes: [GraphChange] {
-        items.compactMap { item in
-            guard !item.isAnnihilated else { return nil }
-            let id = item.object.graphID
-            let nothing = Change(object: id.object, kind: .update(edits: [], members: []))
-            return GraphChange(id: id, change: item.change ?? nothing)
-        } + derived
-    }
-}
-
 /// What a child hands to its parent.
 struct ChildSave {
     struct Item {

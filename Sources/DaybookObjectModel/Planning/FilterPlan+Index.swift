@@ -9,6 +9,11 @@ package struct OrderedWalk: Sendable {
     /// How many objects are enough.
     package let window: Int
 
+    /// About how much work it is where every record is of an object that matches.
+    fileprivate var cost: Double {
+        Double(window) * (FilterPlan.Cost.record + FilterPlan.Cost.lookUp)
+    }
+
     /// The walk, in one line for people.
     package var explanation: String {
         "index of '\(property.name)' in its order\(range == nil ? "" : ", 1 range"), until \(window) "
@@ -40,7 +45,7 @@ extension FilterPlan {
         switch access {
         case .objects: return nil
         case .scan:
-            let isFew = Double(window) * (Cost.record + Cost.lookUp) < Double(total)
+            let isFew = walk.cost < Double(total)
             return isFew || query.isPart || total <= Cost.fewObjects ? walk : nil
         case .index(let own, _) where own.number == property.number:
             guard range != nil else { return nil }
@@ -49,7 +54,7 @@ extension FilterPlan {
             guard total > Cost.fewObjects, count > 0 else { return nil }
             let share = Double(count) / Double(total) * (chosen == query.filter ? 1 : Cost.guess)
             // The matches may all be at the other end.
-            let ordered = 2 * Double(window) / share * (Cost.record + Cost.lookUp)
+            let ordered = 2 * walk.cost / share
             return ordered < cost ? walk : nil
         }
     }
@@ -115,11 +120,12 @@ extension Query {
     /// whether that has objects of other entities as well, is left to the caller.
     package var walkToFirst: OrderedWalk? {
         guard asksForAll, sortings.count == 1, let property = indexedOrder, let window = windowEnd,
-            Double(window) * (FilterPlan.Cost.record + FilterPlan.Cost.lookUp)
-                < Double(FilterPlan.Cost.fewObjects)
+            case let walk = OrderedWalk(
+                property: property, range: nil, isAscending: sortings[0].isAscending,
+                window: window),
+            walk.cost < Double(FilterPlan.fewObjects)
         else { return nil }
-        return OrderedWalk(
-            property: property, range: nil, isAscending: sortings[0].isAscending, window: window)
+        return walk
     }
 
     /// The attribute of the objects themselves by which they are sorted first, if it has an index in that order.

@@ -86,7 +86,7 @@ final class ModelsInForce: Sendable {
         of property: SchemaProperty, in transaction: borrowing ReadTransaction
     ) throws -> Bool {
         let last = try StateFindings.lastModel(parts.tables, in: transaction)
-        // Looked up each time: what is complete by now may not be so in the state that is read.
+        // Of the state that is read: what is complete by now may not be so there.
         let pending = try StateFindings.pendingIndexes(parts.tables, in: transaction)
         if pending.contains(property.number) { return false }
         if last == view.sequence { return true }

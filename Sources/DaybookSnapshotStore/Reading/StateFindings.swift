@@ -7,9 +7,25 @@ internal import DaybookObjectModel
 ///
 /// Confined to the thread that has the read transaction.
 final class StateFindings {
-    private var lastModel: SequenceNumber?
-    private var pendingIndexes: PendingIndexes?
-    private var head: SequenceNumber?
+    private var lastModel = Finding<SequenceNumber>()
+    private var pendingIndexes = Finding<PendingIndexes>()
+    private var head = Finding<SequenceNumber>()
+
+    /// What is looked for once.
+    private struct Finding<Value> {
+        private var known: Value?
+
+        mutating func value(_ look: () throws -> Value) rethrows -> Value {
+            if let known { return known }
+            let found = try look()
+            known = found
+            return found
+        }
+    }
+
+    private static func kept(by transaction: borrowing ReadTransaction) -> StateFindings {
+        transaction.findings(orMake: StateFindings.init)
+    }
 
     /// The number of the entry that set the model in force.
     ///
@@ -17,11 +33,9 @@ final class StateFindings {
     static func lastModel(
         _ tables: StoreTables, in transaction: borrowing ReadTransaction
     ) throws -> SequenceNumber {
-        let findings = transaction.findings(orMake: StateFindings.init)
-        if let known = findings.lastModel { return known }
-        let found = try Projection.lastModel(tables, in: transaction)
-        findings.lastModel = found
-        return found
+        try kept(by: transaction).lastModel.value {
+            try Projection.lastModel(tables, in: transaction)
+        }
     }
 
     /// The indexes that lack objects.
@@ -30,11 +44,9 @@ final class StateFindings {
     static func pendingIndexes(
         _ tables: StoreTables, in transaction: borrowing ReadTransaction
     ) throws -> PendingIndexes {
-        let findings = transaction.findings(orMake: StateFindings.init)
-        if let known = findings.pendingIndexes { return known }
-        let found = try StoreMetadata.pendingIndexes(tables.meta, in: transaction)
-        findings.pendingIndexes = found
-        return found
+        try kept(by: transaction).pendingIndexes.value {
+            try StoreMetadata.pendingIndexes(tables.meta, in: transaction)
+        }
     }
 
     /// The number of the last entry.
@@ -43,10 +55,6 @@ final class StateFindings {
     static func head(
         of journal: Journal, in transaction: borrowing ReadTransaction
     ) throws -> SequenceNumber {
-        let findings = transaction.findings(orMake: StateFindings.init)
-        if let known = findings.head { return known }
-        let found = try journal.head(in: transaction)
-        findings.head = found
-        return found
+        try kept(by: transaction).head.value { try journal.head(in: transaction) }
     }
 }
