@@ -23,7 +23,8 @@ extension Snapshot {
     ///   of all; with a limit, O(*l*) memory, *l* the offset and the limit.
     package func fetch(_ query: Query) throws -> [ObjectID] {
         if query.limit.map({ $0 <= 0 }) == true { return [] }
-        if let walk = query.walkToFirst, !isShared(walk.property, beyond: query.entities),
+        if let walk = query.walkToFirst,
+            !isShared(SchemaIndex(of: walk.property), beyond: query.entities),
             try orderIndex(of: query) != nil
         {
             return try fetchInIndexOrder(query, walk)

@@ -113,41 +113,57 @@ extension Snapshot {
     /// has the order.
     func order(of query: Query, _ plan: FilterPlan) throws -> IndexOrder? {
         let single = try plan.walk(inOrderOf: query).flatMap { walk in
-            try orderIndex(of: query) != nil && isShort(walk, for: query, plan) ? walk : nil
+            try orderIndex(of: query) != nil
+                && isShort(
+                    SchemaIndex(of: walk.property), window: walk.window, for: query, plan)
+                ? walk : nil
         }
-        guard let walk = try CompoundWalk(query, plan, self), try index(of: walk.index) != nil
-        else { return single.map { .single($0) } }
-        guard let single else { return .compound(walk) }
-        let isBetter = walk.isWholeOrder && (!walk.range.equals.isEmpty || walk.sortings.count > 1)
-        return isBetter ? .compound(walk) : .single(single)
+        let compound = try CompoundWalk(query, plan, self).flatMap { walk in
+            try index(of: walk.index) != nil
+                && isShort(walk.index, within: walk.range, window: walk.window, for: query, plan)
+                ? walk : nil
+        }
+        guard let compound else { return single.map { .single($0) } }
+        guard let single else { return .compound(compound) }
+        let isBetter =
+            compound.isWholeOrder
+            && (!compound.range.equals.isEmpty || compound.sortings.count > 1)
+        return isBetter ? .compound(compound) : .single(single)
     }
 
     /// Whether the walk over an index that has the objects of other entities as well passes no more of its
     /// records than there are objects to look at instead.
     private func isShort(
-        _ walk: OrderedWalk, for query: Query, _ plan: FilterPlan
+        _ index: SchemaIndex, within range: CompoundRange? = nil, window: Int, for query: Query,
+        _ plan: FilterPlan
     ) throws -> Bool {
-        guard isShared(walk.property, beyond: query.entities) else { return true }
-        let lower = StoreKey.index(walk.property.number)
+        guard isShared(index, beyond: query.entities) else { return true }
+        let few = Double(max(plan.total, FilterPlan.fewObjects))
+        if let range, let within = try estimatedCount(of: index, in: [range]),
+            Double(within) <= few
+        {
+            return true
+        }
+        let lower = StoreKey.index(index.number)
         let upper = StoreKey.end(of: lower) ?? []
         let all = try transaction.estimatedCount(
             projection.tables.index, from: lower.span.bytes, to: upper.span.bytes)
         // Those of the others lie among them anyhow.
         let share = Double(plan.total) / Double(max(all, 1))
-        let passed = share > 0 ? min(Double(all), Double(walk.window) / share) : Double(all)
-        return passed <= Double(max(plan.total, FilterPlan.fewObjects))
+        let passed = share > 0 ? min(Double(all), Double(window) / share) : Double(all)
+        return passed <= few
     }
 
-    /// Whether the index of a property has objects of other entities than some.
-    func isShared(_ property: SchemaProperty, beyond entities: [EntityNumber]) -> Bool {
+    /// Whether an index has objects of other entities than some.
+    func isShared(_ index: SchemaIndex, beyond entities: [EntityNumber]) -> Bool {
         if entities.count == 1, let entity = schema.entity(entities[0]), entity.superentity == nil,
             entity.family.count == 1
         {
             return false
         }
         return schema.entities.contains { entity in
-            !entity.isAbstract && entity.property(property.number) != nil
-                && !entities.contains(entity.number)
+            !entity.isAbstract && !entities.contains(entity.number)
+                && index.elements.allSatisfy { entity.property($0.property.number) != nil }
         }
     }
 
