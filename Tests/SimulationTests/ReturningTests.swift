@@ -349,4 +349,44 @@ import Testing
             #expect(failures == 1)
         }
     }
+
+    @Test func `an object that is undone here altogether is seen where somebody else has kept it`()
+        throws
+    {
+        let ours = office.container.newBackgroundContext()
+        ours.retainsRegisteredObjects = true
+        let id = try ours.performAndWait {
+            let step = Step(context: ours)
+            try ours.save()
+            return step.objectID
+        }
+        try root.performAndWait {
+            try read(id, as: Step.self, in: root).title = "kept"
+            root.processPendingChanges()
+        }
+        try delete(id, in: ours)
+        try ours.performAndWait {
+            try ours.save()
+            ours.undo()
+            #expect(ours.insertedObjects.map(\.objectID) == [id])
+            // This takes back the insert as well.
+            ours.undo()
+            #expect(!ours.hasChanges)
+        }
+        try root.performAndWait {
+            root.mergePolicy = .mergeByPropertyObjectTrump
+            try root.save()
+        }
+        try ours.performAndWait {
+            _ = try ours.mergeChanges()
+            let request = FetchRequest<Step>()
+            #expect(try ours.fetch(request).map(\.title) == ["kept"])
+            #expect(try ours.count(request) == 1)
+            let step = try read(id, as: Step.self, in: ours)
+            step.title = "ours"
+            try ours.save()
+            ours.undo()
+            #expect(step.title == "kept")
+        }
+    }
 }

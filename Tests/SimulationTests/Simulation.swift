@@ -412,7 +412,8 @@ final class Simulation {
         let deleted = context.deletedObjects.filter(\.hasChanges)
         sight.deleted = Set(deleted.map(\.objectID.object))
         sight.inserted = Set(context.insertedObjects.map(\.objectID.object))
-        for id in Set(sight.mine.keys) where objects[id] == nil || objects[id]?.isDeleted == true {
+        for id in Set(sight.mine.keys).union(sight.seen.keys)
+        where objects[id] == nil || objects[id]?.isDeleted == true {
             sight.mine[id] = nil
             if !sight.deleted.contains(id) { sight.seen[id] = nil }
         }

@@ -68,7 +68,7 @@ extension ManagedObjectContext {
         let plan = try explain(request)
         let watch = ReadWatch()
         let ids = try parentStore.watching(watch) { try objectIDs(request) }
-        let stored = ids.count { journal.net(of: $0) == nil }
+        let stored = ids.count { journal.overlay(of: $0) == nil }
         return FetchExplanation(plan, found: ids.count, stored: stored, watch.counts)
     }
 

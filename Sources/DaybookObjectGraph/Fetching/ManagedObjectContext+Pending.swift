@@ -27,7 +27,7 @@ extension ManagedObjectContext {
         wanted.limit = nil
         wanted.start = nil
         let stored = try parentStore.find(wanted, in: store).filter {
-            journal.net(of: GraphID(store: store.number, object: $0)) == nil
+            journal.overlay(of: GraphID(store: store.number, object: $0)) == nil
         }
         let matches = try pendingMatches(query, store, source)
         return try query.arranged(stored + matches, in: source)
@@ -82,8 +82,9 @@ extension ManagedObjectContext {
 
     /// The objects with pending changes that a query may be about.
     func changedObjects(of query: Query, _ store: PersistentStore) -> [ObjectID] {
-        journal.net(of: query.entities).map(\.object.graphID).filter { $0.store == store.number }
-            .map(\.object)
+        journal.net(of: query.entities).lazy
+            .filter { !$0.isAnnihilated && $0.object.graphID.store == store.number }
+            .map(\.object.graphID.object)
     }
 
     /// The objects with pending changes that meet a query as they are here.
@@ -114,7 +115,7 @@ extension ManagedObjectContext {
         let all = Query(query.entity, includesSubentities: query.includesSubentities)
         var matches: [ObjectID] = []
         for id in try parentStore.find(all, in: store)
-        where journal.net(of: GraphID(store: store.number, object: id)) == nil {
+        where journal.overlay(of: GraphID(store: store.number, object: id)) == nil {
             if try query.matches(id, in: source) { matches.append(id) }
         }
         return try matches + pendingMatches(query, store, source)

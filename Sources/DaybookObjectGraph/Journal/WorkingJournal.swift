@@ -47,6 +47,12 @@ final class WorkingJournal {
     /// What lies between base and cursor of an object; nil for nothing.
     func net(of id: GraphID) -> NetChange? { index[id] }
 
+    /// What of an object is laid over what lies under the context. One that was inserted here and is so no more leaves
+    /// nothing: whoever else has brought it back is right.
+    func overlay(of id: GraphID) -> NetChange? {
+        index[id].flatMap { $0.isAnnihilated ? nil : $0 }
+    }
+
     /// What is pending for an object, as one change; nil when nothing is to be saved.
     func change(of id: GraphID) -> Change? { index[id]?.change }
 

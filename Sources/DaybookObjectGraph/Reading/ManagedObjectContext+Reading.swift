@@ -71,7 +71,7 @@ extension ManagedObjectContext {
 
     /// A value as the context sees it.
     func currentValue(of property: SchemaProperty, in id: GraphID) throws -> Value {
-        if let item = journal.net(of: id) {
+        if let item = journal.overlay(of: id) {
             guard !item.object.isDeleted,
                 let slot = item.object.binding.schema.property(property.number)?.slot
             else { return .null }

@@ -154,8 +154,8 @@ struct WatchedRequest {
     }
 
     private func isThere(_ id: GraphID, in context: ManagedObjectContext) throws -> Bool {
-        if seesPending, let item = context.journal.net(of: id) {
-            return !item.object.isDeleted && !item.isAnnihilated
+        if seesPending, let item = context.journal.overlay(of: id) {
+            return !item.object.isDeleted
         }
         return try context.parentStore.exists(id)
     }
