@@ -236,4 +236,86 @@ import Testing
             #expect(plan.objectIDs(forRelationshipNamed: "members").isEmpty)
         }
     }
+
+    @Test func `an object deleted here is in no list that others have put it into since`() throws {
+        let ours = office.container.newBackgroundContext()
+        let (planID, stepID) = try root.performAndWait {
+            let plan = Plan(context: root)
+            let step = Step(context: root)
+            try root.save()
+            return (plan.objectID, step.objectID)
+        }
+        try ours.performAndWait {
+            ours.delete(try read(stepID, as: Step.self, in: ours))
+            ours.processPendingChanges()
+        }
+        try root.performAndWait {
+            try read(stepID, as: Step.self, in: root).plan = try read(
+                planID, as: Plan.self, in: root)
+            try root.save()
+        }
+        try ours.performAndWait {
+            _ = try ours.mergeChanges()
+            let plan = try read(planID, as: Plan.self, in: ours)
+            #expect(plan.steps.isEmpty)
+            ours.delete(plan)
+            ours.processPendingChanges()
+            ours.mergePolicy = .overwrite
+            try ours.save()
+            ours.undo()
+            #expect(plan.steps.isEmpty)
+            ours.undo()
+            let step = try #require(
+                try ours.existingObject(with: stepID) as? Step)
+            #expect(plan.steps == [step].filter { $0.plan === plan })
+        }
+    }
+
+    @Test func `a cascade spares what its list still has and others have taken out`() throws {
+        let (teamID, roomID) = try root.performAndWait {
+            let team = Team(context: root)
+            let room = Room(context: root)
+            room.team = team
+            try root.save()
+            return (team.objectID, room.objectID)
+        }
+        let ours = office.container.newBackgroundContext()
+        ours.retainsRegisteredObjects = true
+        let team = try ours.performAndWait {
+            let team = try read(teamID, as: Team.self, in: ours)
+            #expect(team.rooms.count == 1)
+            return team
+        }
+        try root.performAndWait {
+            try read(roomID, as: Room.self, in: root).team = nil
+            try root.save()
+        }
+        try ours.performAndWait {
+            ours.refresh(try ours.existingObject(with: roomID), mergeChanges: false)
+            #expect(try read(roomID, as: Room.self, in: ours).team == nil)
+            ours.delete(team)
+            try ours.save()
+            #expect(try ours.count(FetchRequest<Room>()) == 1)
+        }
+    }
+
+    @Test func `a cascade deletes what its list has, though nobody has looked at it`() throws {
+        try root.performAndWait {
+            let team = Team(context: root)
+            let plan = Plan(context: root)
+            for _ in 0..<3 {
+                Room(context: root).team = team
+                Step(context: root).plan = plan
+            }
+            try root.save()
+        }
+        let ours = office.container.newBackgroundContext()
+        try ours.performAndWait {
+            for team in try ours.fetch(FetchRequest<Team>()) { ours.delete(team) }
+            for plan in try ours.fetch(FetchRequest<Plan>()) { ours.delete(plan) }
+            try ours.save()
+            #expect(try ours.count(FetchRequest<Room>()) == 0)
+            #expect(try ours.count(FetchRequest<Step>()) == 0)
+        }
+    }
 }

@@ -213,6 +213,10 @@ extension Simulation {
                 sights[index].undoMeetsOthers = true
             }
             if sight.seen[id] == nil && head[id] != nil { sights[index].undoMeetsOthers = true }
+            // What was deleted here comes back as others have made it meanwhile.
+            if let seen = sight.seen[id], let theirs = head[id], seen != theirs {
+                sights[index].undoMeetsOthers = true
+            }
         }
     }
 

@@ -187,7 +187,8 @@ extension ManagedObjectContext {
                 property.end?.isStored == true && !property.isSelfInverse
             switch relationship.deleteRule {
             case .cascade:
-                for other in formerDestinations(of: deletion, index) where !other.isDeleted {
+                for other in formerDestinations(of: deletion, index)
+                where !other.isDeleted && other.stillLeads(to: object, against: property) {
                     other.prepareForDeletion()
                     guard other.isEditable else { continue }
                     delete(other, cause: object.graphID.object)
@@ -216,6 +217,19 @@ extension ManagedObjectContext {
         guard let holders = deletion.holders[property.number], !holders.isEmpty else { return now }
         let known = Set(now.map(\.graphID.object))
         return now + objects(holders.filter { !known.contains($0) })
+    }
+}
+
+extension ManagedObject {
+    /// Whether a member of a relationship refers to its owner, where the reference is the member's: a list that was
+    /// read before others have given the member away leads to it still, and what is theirs is not to be deleted with
+    /// the owner.
+    fileprivate func stillLeads(to owner: ManagedObject, against property: SchemaProperty) -> Bool {
+        guard property.isExclusive, let inverse = property.opposite,
+            let slot = binding.schema.slot(of: inverse)
+        else { return true }
+        realizeIfNeeded()
+        return isFault || value(inSlot: slot).reference == owner.graphID.object
     }
 }
 

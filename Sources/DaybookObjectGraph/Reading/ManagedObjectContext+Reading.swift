@@ -60,12 +60,14 @@ extension ManagedObjectContext {
             return RelationMembers(read: [])
         }
         let members = try read(property, id)
-        guard !property.isStoredToMany, !journal.isAtBase else { return members }
+        guard !journal.isAtBase, !property.isOneWay else { return members }
         // An object inserted here has the members it has here, though others have brought it back, too. One
-        // deleted here has none, whatever others have given it since.
+        // deleted here is in no list, whatever others have given it since.
         return members.filter { member in
-            let status = registry[GraphID(store: id.store, object: member)]?.status
-            return status?.isTemporary != true && status?.isPendingDelete != true
+            guard let status = registry[GraphID(store: id.store, object: member)]?.status else {
+                return true
+            }
+            return !status.isPendingDelete && (property.isStoredToMany || !status.isTemporary)
         }
     }
 
