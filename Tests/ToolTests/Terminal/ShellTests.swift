@@ -94,6 +94,38 @@ import Testing
                 == "As of entry 3.\n'.at 3' does not hold for 'history'.\nAs of now.\n")
     }
 
+    @Test(arguments: [
+        ("log --foo", "'log' has no option '--foo'. Enter '.help log' to see its arguments."),
+        (
+            "diff 1 2 3",
+            "'3' is one argument too many: 'diff' takes A B. "
+                + "Enter '.help diff' to see its arguments."
+        ),
+        (
+            "log --limit x",
+            "'--limit' cannot be 'x': expected a whole number, 0 or more. "
+                + "Enter '.help log' to see its arguments."
+        ),
+        (
+            "help lgo",
+            "There is no command 'lgo'; did you mean 'log'? Enter '.help' to see all commands."
+        ),
+        (
+            ".help lgo",
+            "There is no command 'lgo'; did you mean 'log'? Enter '.help' to see all commands."
+        ),
+    ])
+    func `what is wrong with a line is said as one writes it there`(
+        line: String, message: String
+    ) throws {
+        let result = try Tool.run(
+            ["shell", "atlas.daybook"], input: Data("\(line)\n".utf8), in: atlas.folder.url)
+
+        #expect(result.status == 2)
+        #expect(result.text.isEmpty)
+        #expect(result.talk == "error: Line 1: \(message)\n")
+    }
+
     @Test func `what is no place in the journal is refused`() throws {
         let result = try Tool.run(
             ["shell", "atlas.daybook"], input: Data(".at +\n".utf8), in: atlas.folder.url)

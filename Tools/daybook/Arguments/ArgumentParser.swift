@@ -18,7 +18,26 @@ struct ArgumentParser {
         case run(any Command, ParsedArguments)
     }
 
+    /// Where a line is written, which decides how its commands are named and how one asks for help.
+    enum Voice {
+        case terminal
+        /// The lines of `daybook shell`.
+        case shell
+
+        /// A command as it is written there.
+        func name(of command: String) -> String { self == .shell ? command : "daybook \(command)" }
+
+        /// What shows the arguments of a command.
+        func help(for command: String) -> String {
+            self == .shell ? "Enter '.help \(command)'" : "Run 'daybook \(command) --help'"
+        }
+
+        /// What shows all commands.
+        var help: String { self == .shell ? "Enter '.help'" : "Run 'daybook help'" }
+    }
+
     private let commands: [any Command]
+    private let voice: Voice
     /// The store of commands whose lines name none.
     private let store: String?
     /// Lines by their short names.
@@ -26,9 +45,11 @@ struct ArgumentParser {
 
     /// Reads the lines of these commands, which may leave out a store that is given here, and begin with a short name.
     init(
-        _ commands: [any Command], store: String? = nil, aliases: [String: [String]] = [:]
+        _ commands: [any Command], store: String? = nil, aliases: [String: [String]] = [:],
+        in voice: Voice = .terminal
     ) {
         self.commands = commands
+        self.voice = voice
         self.store = store
         self.aliases = aliases
     }
@@ -56,7 +77,7 @@ struct ArgumentParser {
         let clause = Suggestion.clause(
             for: name, among: commands.map(\.declaration.name) + aliases.keys)
         throw .usage(
-            "There is no command '\(name)'\(clause) Run 'daybook help' to see all commands.")
+            "There is no command '\(name)'\(clause) \(voice.help) to see all commands.")
     }
 
     // MARK: - The command's name
@@ -84,7 +105,7 @@ struct ArgumentParser {
                 let clause = Suggestion.clause(for: spelling, among: known)
                 throw .usage(
                     "There is no option '\(spelling)' before a command\(clause) "
-                        + "Run 'daybook help' to see what there is.")
+                        + "\(voice.help) to see what there is.")
             }
             index += option.takesValue && !word.contains("=") ? 2 : 1
         }
@@ -124,7 +145,7 @@ struct ArgumentParser {
     private func scan(
         _ words: [String], for command: CommandDeclaration
     ) throws(ToolError) -> ParsedArguments {
-        var scanner = ArgumentScanner(command, words)
+        var scanner = ArgumentScanner(command, words, voice)
         try scanner.scan()
         return scanner.parsed
     }
@@ -134,17 +155,22 @@ struct ArgumentParser {
 private struct ArgumentScanner {
     private(set) var parsed: ParsedArguments
     private let command: CommandDeclaration
+    private let voice: ArgumentParser.Voice
     private let options: [ArgumentDeclaration]
     private var words: ArraySlice<String>
     private var positionals: ArraySlice<ArgumentDeclaration>
 
-    init(_ command: CommandDeclaration, _ words: [String]) {
+    init(_ command: CommandDeclaration, _ words: [String], _ voice: ArgumentParser.Voice) {
         self.command = command
+        self.voice = voice
         self.words = words[...]
         options = command.options + SharedOptions.all
         positionals = command.positionals[...]
         parsed = ParsedArguments(command.arguments + SharedOptions.all)
     }
+
+    /// The command as it is written where the line is.
+    private var name: String { voice.name(of: command.name) }
 
     mutating func scan() throws(ToolError) {
         while let word = words.popFirst() {
@@ -200,7 +226,7 @@ private struct ArgumentScanner {
         if let option = options.first(where: { $0.names.contains(spelling) }) { return option }
         let known = command.allOptions.flatMap(\.names)
         let clause = Suggestion.clause(for: spelling, among: known.filter { $0.hasPrefix("--") })
-        throw usage("'daybook \(command.name)' has no option '\(spelling)'\(clause)")
+        throw usage("'\(name)' has no option '\(spelling)'\(clause)")
     }
 
     private mutating func nextValue(
@@ -217,10 +243,12 @@ private struct ArgumentScanner {
 
     private mutating func takePositional(_ word: String) throws(ToolError) {
         guard let positional = positionals.first else {
-            let takes = command.positionals.map(\.name).joined(separator: " ")
+            // The shell's store is not written in its lines.
+            let takes = command.positionals.map(\.name)
+                .filter { voice == .terminal || $0 != "STORE" }.joined(separator: " ")
             let expected = takes.isEmpty ? "takes none" : "takes \(takes)"
             throw usage(
-                "'\(word)' is one argument too many: 'daybook \(command.name)' \(expected).")
+                "'\(word)' is one argument too many: '\(name)' \(expected).")
         }
         if positional.occurrence != .several { positionals.removeFirst() }
         try take(word, for: positional, as: positional.name)
@@ -261,15 +289,15 @@ private struct ArgumentScanner {
             return
         }
         guard !command.formats.isEmpty else {
-            throw usage("'daybook \(command.name)' has only one form of output.")
+            throw usage("'\(name)' has only one form of output.")
         }
         let names = command.formats.map(\.rawValue).joined(separator: " or ")
         throw usage(
-            "'daybook \(command.name)' cannot print \(format.rawValue): expected \(names).")
+            "'\(name)' cannot print \(format.rawValue): expected \(names).")
     }
 
     private func usage(_ message: String) -> ToolError {
-        .usage("\(message) Run 'daybook \(command.name) --help' to see its arguments.")
+        .usage("\(message) \(voice.help(for: command.name)) to see its arguments.")
     }
 
     private static func lowercasedFirst(_ sentence: String) -> String {

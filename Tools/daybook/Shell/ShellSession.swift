@@ -61,7 +61,7 @@ struct ShellSession {
         case (".quit", nil, _): return .quit
         case (".at", let target, ...2): try travel(to: target)
         case (".help", nil, _): try printHelp()
-        case (".help", let name?, 2): return .done(try start(["help", name]))
+        case (".help", let name?, 2): return .done(try run("help", [name]))
         default:
             let isKnown = Self.dotCommands.contains(first)
             let clause = Suggestion.clause(for: first, among: Self.dotCommands)
@@ -110,12 +110,19 @@ struct ShellSession {
     // MARK: - Commands
 
     private func run(_ name: String, _ words: [String]) throws -> ExitCode {
-        let command = try ArgumentParser(CommandList.all).command(named: name).declaration
+        // What is wrong with a line is said in the shell's own words, before a process is started for it.
+        let parser = ArgumentParser(CommandList.all, in: .shell)
+        let command = try parser.command(named: name).declaration
         guard name != "shell" else { throw ToolError.usage("This is the shell already.") }
-        guard command.positionals.first?.name == "STORE" else { return try start([name] + words) }
-        // A store whose name begins with a dash must not be mistaken for an option.
-        let store = path.hasPrefix("-") ? "./" + path : path
-        let code = try start([name] + options + past(for: command, words) + [store] + words)
+        if name == "help", let asked = words.first { _ = try parser.command(named: asked) }
+        var line = [name] + words
+        if command.positionals.first?.name == "STORE" {
+            // A store whose name begins with a dash must not be mistaken for an option.
+            let store = path.hasPrefix("-") ? "./" + path : path
+            line = try [name] + options + past(for: command, words) + [store] + words
+        }
+        _ = try parser.parse(line)
+        let code = try start(line)
         return code == .finding && Self.comparing.contains(name) ? .success : code
     }
 
