@@ -155,10 +155,26 @@ extension Simulation {
             }
             all[id] = shown[id, default: [:]].mapValues { usable($0, index) }
             for field in rules.fields(id) where field.rule == .cascade {
+                try spare(from: id, field, &all, index)
                 queue += all[id]?[field.name] ?? []
             }
         }
         return all
+    }
+
+    /// Leaves out what a list still leads to and others have taken out of it: neither the member nor what lies under
+    /// the context leads back.
+    private func spare(
+        from owner: ObjectID, _ field: Field,
+        _ all: inout [ObjectID: [String: [ObjectID]]], _ index: Int
+    ) throws {
+        guard !field.isStored, let inverse = field.inverse else { return }
+        let head = under(index)
+        try all[owner]?[field.name]?.removeAll { member in
+            guard head[member]?[inverse] != .one(owner) else { return false }
+            let object = try object(member, index)
+            return object.objectIDs(forRelationshipNamed: inverse).map(\.object) != [owner]
+        }
     }
 
     private func candidate(_ index: Int, _ world: World) -> ObjectID? {

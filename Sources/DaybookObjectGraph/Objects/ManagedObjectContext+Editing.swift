@@ -82,7 +82,8 @@ extension ManagedObjectContext {
         let schema = object.binding.schema
         let lists = schema.storedToMany.map { ($0, object.memberList(of: $0, self)) }
         for (property, list) in lists {
-            for (member, order) in list.orders {
+            for (member, order) in list.orders
+            where !isDeletedBefore(member, property, object) {
                 recordMembership(of: object, property, member, from: order, to: nil)
                 followMembership(of: object, property, member, from: order, to: nil)
             }
@@ -94,6 +95,17 @@ extension ManagedObjectContext {
         let edits = journal.record(of: object)?.edits ?? []
         journal.recordDelete(of: object, valuesToDelete(of: object, edits), because: cause)
         return Dictionary(uniqueKeysWithValues: lists.map { ($0.number, $1.sorted) })
+    }
+
+    /// Whether a member of a list has been deleted here in an earlier event, and others have put it into the list
+    /// since: an undo of the owner's delete is not to lead to it.
+    private func isDeletedBefore(
+        _ member: ObjectID, _ property: SchemaProperty, _ owner: ManagedObject
+    ) -> Bool {
+        guard !property.isOneWay,
+            let other = registry[GraphID(store: owner.graphID.store, object: member)]
+        else { return false }
+        return other.status.isPendingDelete && journal.record(of: other) == nil
     }
 
     // MARK: - Events
@@ -188,7 +200,7 @@ extension ManagedObjectContext {
             switch relationship.deleteRule {
             case .cascade:
                 for other in formerDestinations(of: deletion, index)
-                where !other.isDeleted && other.stillLeads(to: object, against: property) {
+                where !other.isDeleted && leads(other, to: object, against: property) {
                     other.prepareForDeletion()
                     guard other.isEditable else { continue }
                     delete(other, cause: object.graphID.object)
@@ -205,6 +217,26 @@ extension ManagedObjectContext {
         }
     }
 
+    /// Whether a member of a relationship refers to its owner, where the reference is the member's. If they disagree,
+    /// either has been read before others have changed it: what lies under the context decides, so that nothing is
+    /// deleted that others have taken out of the list, and all that they have put in.
+    private func leads(
+        _ member: ManagedObject, to owner: ManagedObject, against property: SchemaProperty
+    ) -> Bool {
+        guard property.isExclusive, let inverse = property.opposite,
+            let reference = member.binding.schema.property(inverse), let slot = reference.slot,
+            member.realizeIfNeeded(),
+            member.value(inSlot: slot).reference != owner.graphID.object
+        else { return true }
+        do {
+            let below = try parentStore.value(of: reference, in: member.graphID)
+            return below.reference == owner.graphID.object
+        } catch {
+            // What cannot be read is left to the save, which reports it.
+            return true
+        }
+    }
+
     /// What a relationship of a deleted object led to when it was deleted.
     private func formerDestinations(of deletion: Deletion, _ index: Int) -> [ManagedObject] {
         let object = deletion.object
@@ -217,19 +249,6 @@ extension ManagedObjectContext {
         guard let holders = deletion.holders[property.number], !holders.isEmpty else { return now }
         let known = Set(now.map(\.graphID.object))
         return now + objects(holders.filter { !known.contains($0) })
-    }
-}
-
-extension ManagedObject {
-    /// Whether a member of a relationship refers to its owner, where the reference is the member's: a list that was
-    /// read before others have given the member away leads to it still, and what is theirs is not to be deleted with
-    /// the owner.
-    fileprivate func stillLeads(to owner: ManagedObject, against property: SchemaProperty) -> Bool {
-        guard property.isExclusive, let inverse = property.opposite,
-            let slot = binding.schema.slot(of: inverse)
-        else { return true }
-        realizeIfNeeded()
-        return isFault || value(inSlot: slot).reference == owner.graphID.object
     }
 }
 

@@ -60,14 +60,12 @@ extension ManagedObjectContext {
             return RelationMembers(read: [])
         }
         let members = try read(property, id)
-        guard !journal.isAtBase, !property.isOneWay else { return members }
+        guard !property.isStoredToMany, !journal.isAtBase else { return members }
         // An object inserted here has the members it has here, though others have brought it back, too. One
-        // deleted here is in no list, whatever others have given it since.
+        // deleted here has none, whatever others have given it since.
         return members.filter { member in
-            guard let status = registry[GraphID(store: id.store, object: member)]?.status else {
-                return true
-            }
-            return !status.isPendingDelete && (property.isStoredToMany || !status.isTemporary)
+            let status = registry[GraphID(store: id.store, object: member)]?.status
+            return status?.isTemporary != true && status?.isPendingDelete != true
         }
     }
 
