@@ -1,4 +1,5 @@
 import DaybookObjectModel
+import DaybookSnapshotStore
 import DaybookStopping
 
 extension ManagedObjectContext {
@@ -224,13 +225,12 @@ extension ManagedObjectContext {
         _ member: ManagedObject, to owner: ManagedObject, against property: SchemaProperty
     ) -> Bool {
         guard property.isExclusive, let inverse = property.opposite,
-            let reference = member.binding.schema.property(inverse), let slot = reference.slot,
-            member.realizeIfNeeded(),
+            let slot = member.binding.schema.slot(of: inverse), member.realizeIfNeeded(),
             member.value(inSlot: slot).reference != owner.graphID.object
         else { return true }
         do {
-            let below = try parentStore.value(of: reference, in: member.graphID)
-            return below.reference == owner.graphID.object
+            let below = try underlyingRow(of: member.graphID)
+            return below?.values[slot].reference == owner.graphID.object
         } catch {
             // What cannot be read is left to the save, which reports it.
             return true
