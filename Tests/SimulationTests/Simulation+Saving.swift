@@ -230,6 +230,7 @@ extension Simulation {
                 expected[id]?[cell[1]] = try read(field, of: object(id, parent))
             }
         }
+        dropEmptied(from: &expected, by: child)
         sights[parent].take(expected, under(parent))
         if forecast.isSettledTogether {
             counts["settled together", default: 0] += 1
@@ -255,6 +256,21 @@ extension Simulation {
         let changed = Set(before.keys).union(after.keys).filter { before[$0] != after[$0] }
         if !changed.isEmpty {
             news.append(SimulationNews(source: parent, ids: changed, saver: child))
+        }
+    }
+
+    /// A reference without inverse that a child has set, and that leads to what it deletes in the same save, does not
+    /// reach the parent.
+    private func dropEmptied(from world: inout World, by child: Int) {
+        let sight = sights[child]
+        for (id, ours) in sight.mine where sight.isDirty(id) {
+            for field in rules.fields(id) where field.kind == .toOne && field.inverse == nil {
+                guard case .one(let target?)? = ours[field.name],
+                    ours[field.name] != sight.seen[id]?[field.name],
+                    sight.deleted.contains(target)
+                else { continue }
+                world[id]?[field.name] = .one(nil)
+            }
         }
     }
 
