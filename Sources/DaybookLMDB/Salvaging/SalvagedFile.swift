@@ -57,6 +57,9 @@ package final class SalvagedFile {
 
     private static let pageSizeUsual = 4_096
 
+    /// The number of bytes of the check with which the value of a checked table ends.
+    package static var checkSize: Int { RecordCheck.size }
+
     /// Passes on every record of every leaf page, in the order of the pages. One whose bounds are impossible is passed
     /// over, and so is the rest of a page whose header is.
     ///

@@ -22,6 +22,9 @@ package struct Recovery: Sendable {
     package internal(set) var said: SequenceNumber?
     /// The entries that were not found, or do not prove themselves.
     package internal(set) var missing: [ClosedRange<SequenceNumber>] = []
+    /// The entries that were not found, but whose models the tables had: the new store has an entry with the model in
+    /// the place of each.
+    package internal(set) var models: [SequenceNumber] = []
     /// How many entries were carried out again, because one before them is missing. They have other numbers and digests.
     package internal(set) var repeated = 0
     /// What of those entries could not be carried out.

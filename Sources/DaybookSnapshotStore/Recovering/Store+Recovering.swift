@@ -20,7 +20,7 @@ extension Store {
     /// - Throws: ``StoreError`` with ``StoreError/Code/exists``; with ``StoreError/Code/missing``,
     ///   ``StoreError/Code/permission``, ``StoreError/Code/busy`` or ``StoreError/Code/inputOutput`` when the file, or a
     ///   part of it, cannot be read; with ``StoreError/Code/notAStore`` when there are no entries in it; with ``StoreError/Code/corrupt`` when the first
-    ///   entry is lost, which sets the model. Nothing is left of the new store then.
+    ///   entry is lost, which sets the model, and the tables have no model either. Nothing is left of the new store then.
     /// - Complexity: O(*p* + *c* log *n*) page reads and writes, *p* the pages of the file, *c* the changes of its journal
     ///   and *n* of its objects.
     package static func recover(
@@ -32,8 +32,12 @@ extension Store {
         let recovery = try wrapping(path) {
             try SalvagedFile.reading(path) { file in
                 var data = SalvagedData(in: file)
-                let journal = try JournalSalvage(of: file) { data.add($0, $1) }
-                var rebuilding = StoreRebuilding(at: draft.path, data, marks, options)
+                var models = SalvagedModels(in: file)
+                let journal = try JournalSalvage(of: file) { key, place in
+                    data.add(key, place)
+                    try models.add(key, place)
+                }
+                var rebuilding = StoreRebuilding(at: draft.path, data, models, marks, options)
                 defer { rebuilding.end() }
                 try journal.forEachEntry { try rebuilding.take($0) }
                 return try rebuilding.finish()

@@ -6,6 +6,7 @@ internal import DaybookObjectModel
 struct StoreRebuilding {
     private let path: String
     private let data: SalvagedData
+    private let models: SalvagedModels
     private let marks: SalvagedMarks?
     private let options: StoreOptions
     private var store: Store?
@@ -23,9 +24,13 @@ struct StoreRebuilding {
     private var numbers: [SequenceNumber: SequenceNumber] = [:]
 
     /// Begins a store that has no file yet.
-    init(at path: String, _ data: SalvagedData, _ marks: SalvagedMarks?, _ options: StoreOptions) {
+    init(
+        at path: String, _ data: SalvagedData, _ models: SalvagedModels, _ marks: SalvagedMarks?,
+        _ options: StoreOptions
+    ) {
         self.path = path
         self.data = data
+        self.models = models
         self.marks = marks
         var options = options
         options.link = nil
@@ -44,13 +49,19 @@ struct StoreRebuilding {
         // Behind the end that the store had there may be what was taken off it, in pages that are free; or the last
         // entry of a store whose newest state cannot be read, which follows.
         if !isNext, let said = recovery.said, entry.sequence > said { return }
+        var gap: ClosedRange<SequenceNumber>?
         if entry.sequence != last.sequence.next {
+            gap = last.sequence.next...entry.sequence.previous
             recovery.missing.append(last.sequence.next...entry.sequence.previous)
         }
         last = SharedHead(entry.sequence, entry.digest)
-        guard store != nil else { return try begin(with: entry) }
+        if store == nil {
+            guard let gap else { return try begin(with: entry) }
+            try begin(before: entry, without: gap)
+        }
         guard isWhole, isNext else {
             try foldPage()
+            try setModel(of: gap, before: entry)
             isWhole = false
             return try carryOut(entry)
         }
@@ -92,14 +103,58 @@ struct StoreRebuilding {
 
     private mutating func begin(with entry: JournalEntry) throws {
         let first = try Entry(entry)
-        guard first.sequence == SequenceNumber(1), first.version != nil else {
-            throw StoreError.corrupt(
-                "Entry 1, which sets the model, is lost; the first one that was found is entry "
-                    + "\(first.sequence). Without the model no other entry can be read. Restore a backup"
-            )
+        guard first.version != nil else {
+            throw StoreError.corrupt("Entry 1 sets no model. Restore a backup")
         }
         store = try Store.create(at: path, loading: first, options: options)
         recovery.unchanged = first.sequence
+    }
+
+    /// Begins with the model that was in force, which the tables have as well, where entry 1 is lost.
+    private mutating func begin(
+        before entry: JournalEntry, without lost: ClosedRange<SequenceNumber>
+    ) throws {
+        guard let model = models.last(in: lost) else {
+            throw StoreError.corrupt(
+                "Entry 1, which sets the model, is lost, and so is the model in the tables; the first "
+                    + "entry that was found is entry \(entry.sequence). Without the model no other entry "
+                    + "can be read. Restore a backup"
+            )
+        }
+        var options = options
+        // No entry is earlier than the one before it.
+        options.clock = { [time = entry.recordedAt] in time }
+        store = try Store.create(
+            at: path, version: model.version, info: Self.said(ofModelOf: model.sequence),
+            options: options)
+        recovery.models.append(model.sequence)
+        isWhole = false
+    }
+
+    /// Sets the model that a lost entry has set, if the tables still have it: those after it need it.
+    private mutating func setModel(
+        of lost: ClosedRange<SequenceNumber>?, before entry: JournalEntry
+    ) throws {
+        guard let lost, let model = models.last(in: lost),
+            !recovery.models.contains(model.sequence),
+            let store = try reopened()
+        else { return }
+        do {
+            var header = EntryHeader(kind: .model, info: Self.said(ofModelOf: model.sequence))
+            header.base = try store.head()
+            var request = SaveRequest(header: header, changes: [], recordedAt: entry.recordedAt)
+            request.version = model.version
+            guard let sequence = try store.commit(request).sequence else { return }
+            numbers[model.sequence] = sequence
+            recovery.models.append(model.sequence)
+            isCurrent = false
+        } catch let error as StoreError where error.code.isOfContent {
+            recovery.lose(model.sequence, error.message)
+        }
+    }
+
+    private static func said(ofModelOf sequence: SequenceNumber) -> [String: String] {
+        ["recovered": "model of entry \(sequence)"]
     }
 
     private mutating func foldPage() throws {
@@ -196,7 +251,7 @@ struct StoreRebuilding {
                 try StoreMetadata.setUserValues(values, meta, in: transaction)
             }
         }
-        guard !recovery.isComplete else { return }
+        guard !recovery.isComplete, recovery.unchanged != .zero else { return }
         let taken = Set(try store.tags().map(\.name))
         let name = (1...).lazy.map { $0 == 1 ? "recovered" : "recovered-\($0)" }
             .first { !taken.contains($0) }
@@ -222,7 +277,7 @@ struct StoreRebuilding {
     private func kept(_ cursor: StoreCursor, in store: Store) throws -> StoreCursor {
         guard cursor.sequence > recovery.unchanged else { return cursor }
         let read = numbers.filter { $0.key <= cursor.sequence }.map(\.value)
-        let sequence = read.max() ?? recovery.unchanged
+        let sequence = read.max() ?? max(recovery.unchanged, SequenceNumber(1))
         return StoreCursor(
             name: cursor.name, at: JournalPlace(sequence, try digest(at: sequence, in: store)))
     }

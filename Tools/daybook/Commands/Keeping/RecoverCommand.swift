@@ -22,7 +22,8 @@ struct RecoverCommand: Command {
                 notes and times; each says under 'recovered', in its information, which entry
                 it was. The tag 'recovered' stands at the last entry that is as it was. What
                 could not be carried out is listed. Such a store has an identifier of its own,
-                and proofs about the damaged one hold up to that tag.
+                and proofs about the damaged one hold up to that tag. A model whose entry is
+                lost is had from the tables; where that was entry 1, no entry is as it was.
 
                 Restore a backup instead if there is one, and clone a copy of a shared store
                 anew. Stop the programs that write to the store before.
@@ -37,7 +38,7 @@ struct RecoverCommand: Command {
                 .init(.usage, "Wrong usage, or the file exists already."),
                 .init(
                     .unreadable,
-                    "Nothing can be recovered: the file cannot be read, or entry 1 is lost."),
+                    "Nothing can be recovered: the file cannot be read, or has no model any more."),
             ])
     }
 
@@ -61,10 +62,15 @@ struct RecoverCommand: Command {
             ]
         }
         var lines = [
-            "Recovered \(count(recovery.unchanged.rawValue, "entry", "entries")) as they were into "
-                + "'\(name)'; the tag 'recovered' stands at the last of them."
+            recovery.unchanged == .zero
+                ? "Recovered into '\(name)' without entry 1: no entry is as it was."
+                : "Recovered \(count(recovery.unchanged.rawValue, "entry", "entries")) as they were into "
+                    + "'\(name)'; the tag 'recovered' stands at the last of them."
         ]
         for range in recovery.missing { lines.append("Missing: \(range.entryName).") }
+        for sequence in recovery.models {
+            lines.append("The model that entry \(sequence) has set is the one of the tables.")
+        }
         if recovery.repeated > 0 {
             lines.append(
                 "Carried out again: \(count(UInt64(recovery.repeated), "entry", "entries")), up to entry "
@@ -113,6 +119,7 @@ struct RecoverCommand: Command {
                             .init("through", .unsigned(range.upperBound.rawValue)),
                         ])
                     })),
+            .init("models", .array(recovery.models.map { .unsigned($0.rawValue) })),
             .init("repeated", .integer(Int64(recovery.repeated))),
             .init(
                 "losses",

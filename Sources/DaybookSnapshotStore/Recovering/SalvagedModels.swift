@@ -1,0 +1,55 @@
+internal import DaybookJournalLog
+internal import DaybookLMDB
+internal import DaybookObjectModel
+
+/// The versions of the model that the tables of a damaged file have beside the journal. Each proves itself by its digest.
+struct SalvagedModels {
+    private let file: SalvagedFile
+    /// A page that was freed may have a record once more, whole or not.
+    private var places: [SequenceNumber: [SalvagedFile.Place]] = [:]
+
+    init(in file: SalvagedFile) {
+        self.file = file
+    }
+
+    /// Keeps a record that may be one of a model.
+    mutating func add(_ key: RawSpan, _ place: SalvagedFile.Place) throws {
+        guard key.byteCount == StoreKey.sequence(.zero).count else { return }
+        var reader = KeyReader()
+        let number = try reader.uint64(key)
+        guard (1...SequenceNumber.maximum.rawValue).contains(number) else { return }
+        places[SequenceNumber(number), default: []].append(place)
+    }
+
+    /// The last model that an entry of some set, if the tables still have it.
+    ///
+    /// - Parameter range: The entries.
+    /// - Returns: The model, and the number of its entry; nil when none is there.
+    /// - Complexity: O(*m* log *m*), *m* the number of models, and the bytes of those that are damaged.
+    func last(
+        in range: ClosedRange<SequenceNumber>
+    ) -> (sequence: SequenceNumber, version: ModelVersion)? {
+        for sequence in places.keys.filter(range.contains).sorted(by: >) {
+            for place in places[sequence] ?? [] {
+                if let version = version(at: place, of: sequence) { return (sequence, version) }
+            }
+        }
+        return nil
+    }
+
+    private func version(
+        at place: SalvagedFile.Place, of sequence: SequenceNumber
+    ) -> ModelVersion? {
+        guard let bytes = file.bytes(at: place), bytes.count > SalvagedFile.checkSize else {
+            return nil
+        }
+        // The digest proves more than the check behind it, which is the table's.
+        let record = bytes.dropLast(SalvagedFile.checkSize)
+        do {
+            return try ModelRecord.version(Array(record).span.bytes, at: sequence)
+        } catch {
+            // Another table's, or damaged.
+            return nil
+        }
+    }
+}
