@@ -268,7 +268,8 @@ import Testing
             ours.undo()
             let step = try #require(
                 try ours.existingObject(with: stepID) as? Step)
-            #expect(plan.steps == [step].filter { $0.plan === plan })
+            #expect(step.plan == nil)
+            #expect(plan.steps.isEmpty)
         }
     }
 

@@ -15,8 +15,8 @@ extension ManagedObjectContext {
     /// Deletes an object. The record stays in the store until the context is saved.
     ///
     /// The delete rules for related objects are applied when the event ends, or at once when
-    /// ``propagatesDeletesAtEndOfEvent`` is false. A cascade spares an object that is in the list still and
-    /// that others have taken out of it: neither it nor what lies under the context leads back.
+    /// ``propagatesDeletesAtEndOfEvent`` is false. A cascade spares what an unordered list still has
+    /// and others have taken out of it: neither the object nor what lies under the context leads back.
     ///
     /// - Precondition: The object is one of this context.
     public func delete(_ object: ManagedObject) {

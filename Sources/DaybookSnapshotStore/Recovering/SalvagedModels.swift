@@ -5,36 +5,34 @@ internal import DaybookObjectModel
 /// The versions of the model that the tables of a damaged file have beside the journal. Each proves itself by its digest.
 struct SalvagedModels {
     private let file: SalvagedFile
-    /// A page that was freed may have a record once more, whole or not.
-    private var places: [SequenceNumber: [SalvagedFile.Place]] = [:]
+    private var versions: [SequenceNumber: ModelVersion] = [:]
 
     init(in file: SalvagedFile) {
         self.file = file
     }
 
-    /// Keeps a record that may be one of a model.
+    /// Keeps the model of a record, if it is one and proves itself. A page that was freed may have it once more.
     mutating func add(_ key: RawSpan, _ place: SalvagedFile.Place) throws {
         guard key.byteCount == StoreKey.sequence(.zero).count else { return }
         var reader = KeyReader()
         let number = try reader.uint64(key)
-        guard (1...SequenceNumber.maximum.rawValue).contains(number) else { return }
-        places[SequenceNumber(number), default: []].append(place)
+        guard (1...SequenceNumber.maximum.rawValue).contains(number),
+            case let sequence = SequenceNumber(number), versions[sequence] == nil
+        else { return }
+        versions[sequence] = version(at: place, of: sequence)
     }
 
     /// The last model that an entry of some set, if the tables still have it.
     ///
     /// - Parameter range: The entries.
     /// - Returns: The model, and the number of its entry; nil when none is there.
-    /// - Complexity: O(*m* log *m*), *m* the number of models, and the bytes of those that are damaged.
+    /// - Complexity: O(*m*), *m* the number of models.
     func last(
         in range: ClosedRange<SequenceNumber>
     ) -> (sequence: SequenceNumber, version: ModelVersion)? {
-        for sequence in places.keys.filter(range.contains).sorted(by: >) {
-            for place in places[sequence] ?? [] {
-                if let version = version(at: place, of: sequence) { return (sequence, version) }
-            }
+        versions.keys.filter(range.contains).max().flatMap { sequence in
+            versions[sequence].map { (sequence, $0) }
         }
-        return nil
     }
 
     private func version(

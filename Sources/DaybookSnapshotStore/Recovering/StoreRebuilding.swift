@@ -49,11 +49,10 @@ struct StoreRebuilding {
         // Behind the end that the store had there may be what was taken off it, in pages that are free; or the last
         // entry of a store whose newest state cannot be read, which follows.
         if !isNext, let said = recovery.said, entry.sequence > said { return }
-        var gap: ClosedRange<SequenceNumber>?
-        if entry.sequence != last.sequence.next {
-            gap = last.sequence.next...entry.sequence.previous
-            recovery.missing.append(last.sequence.next...entry.sequence.previous)
-        }
+        let gap =
+            entry.sequence == last.sequence.next
+            ? nil : last.sequence.next...entry.sequence.previous
+        if let gap { recovery.missing.append(gap) }
         last = SharedHead(entry.sequence, entry.digest)
         if store == nil {
             guard let gap else { return try begin(with: entry) }

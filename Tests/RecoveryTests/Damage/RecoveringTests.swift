@@ -270,7 +270,7 @@ struct RecoveringTests {
         #expect(!FileManager.default.fileExists(atPath: new))
     }
 
-    @Test func `a model whose entry is lost is had from the tables, and what is by it follows`()
+    @Test func `a model whose entry is lost is taken from the tables, and what needs it follows`()
         throws
     {
         let (france, _) = try makeSkills()

@@ -50,6 +50,10 @@ import Testing
             #expect(own.text.contains(word))
         }
         #expect(other.output == (try Tool.run(["help", "log"]).output))
+        let dull = try Tool.run(
+            ["shell", "atlas.daybook"], input: Data("help --color never log\n".utf8),
+            in: atlas.folder.url)
+        #expect(dull.status == 0 && dull.output == other.output)
     }
 
     @Test func `a shell writes as its commands do`() throws {

@@ -114,7 +114,9 @@ struct ShellSession {
         let parser = ArgumentParser(CommandList.all, in: .shell)
         let command = try parser.command(named: name).declaration
         guard name != "shell" else { throw ToolError.usage("This is the shell already.") }
-        if name == "help", let asked = words.first { _ = try parser.command(named: asked) }
+        if name == "help", words.count == 1, !words[0].hasPrefix("-") {
+            _ = try parser.command(named: words[0])
+        }
         var line = [name] + words
         if command.positionals.first?.name == "STORE" {
             // A store whose name begins with a dash must not be mistaken for an option.

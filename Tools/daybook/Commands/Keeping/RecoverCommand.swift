@@ -23,7 +23,7 @@ struct RecoverCommand: Command {
                 it was. The tag 'recovered' stands at the last entry that is as it was. What
                 could not be carried out is listed. Such a store has an identifier of its own,
                 and proofs about the damaged one hold up to that tag. A model whose entry is
-                lost is had from the tables; where that was entry 1, no entry is as it was.
+                lost is taken from the tables; where that was entry 1, no entry is as it was.
 
                 Restore a backup instead if there is one, and clone a copy of a shared store
                 anew. Stop the programs that write to the store before.
@@ -69,7 +69,7 @@ struct RecoverCommand: Command {
         ]
         for range in recovery.missing { lines.append("Missing: \(range.entryName).") }
         for sequence in recovery.models {
-            lines.append("The model that entry \(sequence) has set is the one of the tables.")
+            lines.append("The model of entry \(sequence) was taken from the tables.")
         }
         if recovery.repeated > 0 {
             lines.append(
