@@ -67,7 +67,11 @@ struct Options: Sendable {
     var questions: [Question] = []
     var shapes: [Shape] = []
     var pastQuestions: [PastQuestion] = []
-    var asksAll: Bool { questions.isEmpty && shapes.isEmpty && pastQuestions.isEmpty }
+    /// Whether sums are worked out of the past.
+    var asksForSums = false
+    var asksAll: Bool {
+        questions.isEmpty && shapes.isEmpty && pastQuestions.isEmpty && !asksForSums
+    }
     /// Whether saves are measured with and without laws and indexes instead of the workloads.
     var isSaveCosts = false
     /// Whether all of these come after the workloads.
@@ -155,11 +159,12 @@ struct Options: Sendable {
             case "--question":
                 let names =
                     Question.allCases.map(\.rawValue) + Shape.allCases.map(\.rawValue)
-                    + PastQuestion.allCases.map(\.rawValue)
+                    + PastQuestion.allCases.map(\.rawValue) + [PastQuestions.sums]
                 let name = try Self.value(of: word, &rest, among: names)
                 questions += Question.allCases.filter { $0.rawValue == name }
                 shapes += Shape.allCases.filter { $0.rawValue == name }
                 pastQuestions += PastQuestion.allCases.filter { $0.rawValue == name }
+                if name == PastQuestions.sums { asksForSums = true }
             case "--everything": isEverything = true
             case "--processor-time": clock = .processor
             case "--counts": counts = try Counts(path: Self.text(after: word, &rest))

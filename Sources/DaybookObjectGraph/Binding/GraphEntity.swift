@@ -19,6 +19,8 @@ final class GraphEntity: Sendable {
     private let storedDefaults: [Value]
     private let meanings = Mutex<[KeyPathBox: KeyPathMeaning]>([:])
     private let slots = Mutex(SharedSlots())
+    /// Where in the entity's properties those are that key paths lead to.
+    private let places = Mutex(SharedSlots())
 
     /// Joins an entity and a class; `defaults` tells whose default a new object gets where both have
     /// one.
@@ -135,6 +137,20 @@ final class GraphEntity: Sendable {
         if case .computed = meaning { return meaning }
         meanings.withLock { $0[box] = meaning }
         return meaning
+    }
+
+    /// The property that a key path from an object of the class leads to; nil when it leads to none, or on.
+    func property(at keyPath: AnyKeyPath) -> SchemaProperty? {
+        if let place = places.withLock({ $0.slots[keyPath] }) { return schema.properties[place] }
+        let names = path(of: keyPath)[...]
+        guard !names.isEmpty, let (property, count) = schema.property(at: names),
+            count == names.count
+        else { return nil }
+        if let place = schema.properties.firstIndex(where: { $0.number == property.number }) {
+            let known = ModelKeyPath(keyPath: keyPath)
+            places.withLock { $0.slots.set(place, for: known.keyPath) }
+        }
+        return property
     }
 
     /// The properties along a key path from this entity on; none when it is not a path of declared

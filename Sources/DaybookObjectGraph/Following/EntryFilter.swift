@@ -172,17 +172,6 @@ extension StoreError {
     }
 }
 
-extension GraphEntity {
-    /// The property that a key path from an object of the class leads to; nil when it leads to none, or on.
-    func property(at keyPath: AnyKeyPath) -> SchemaProperty? {
-        let names = path(of: keyPath)[...]
-        guard !names.isEmpty, let (property, count) = schema.property(at: names),
-            count == names.count
-        else { return nil }
-        return property
-    }
-}
-
 /// A filter ready for the entries of one store.
 struct ResolvedEntryFilter: Sendable {
     /// The wanted entries.
@@ -205,13 +194,15 @@ struct ResolvedEntryFilter: Sendable {
     /// The changes of an entry that are wanted, in the layout of the program's model; nil when the entry is not.
     func selected(of entry: Entry, in schema: Schema) -> [Change]? {
         guard headers.includes(entry) else { return nil }
-        let shown = entry.changes.compactMap { $0.shown(by: schema) }
-        guard changes.isSelective || !kinds.isEmpty else { return shown }
-        let wanted = shown.filter {
-            (kinds.isEmpty || kinds.contains($0.objectChangeKind))
-                && changes.includes($0, of: schema.entity($0.object.entity))
+        let isSelective = changes.isSelective
+        let wanted = entry.changes.compactMap { change -> Change? in
+            guard kinds.isEmpty || kinds.contains(change.objectChangeKind),
+                let shown = change.shown(by: schema),
+                !isSelective || changes.includes(shown, of: schema.entity(shown.object.entity))
+            else { return nil }
+            return shown
         }
-        return wanted.isEmpty ? nil : wanted
+        return wanted.isEmpty && (isSelective || !kinds.isEmpty) ? nil : wanted
     }
 }
 

@@ -37,7 +37,17 @@ public struct FollowedEntry: Sendable {
         info = entry.header.info
         contextName = entry.header.context
         undoes = entry.header.undoes
-        self.changes = changes.map { FollowedChange($0, in: store, model) }
+        // Changes of one entity mostly follow each other.
+        var last: FollowedEntity?
+        var entities: [EntityNumber: FollowedEntity] = [:]
+        func entity(_ number: EntityNumber) -> FollowedEntity {
+            if let last, last.number == number { return last }
+            let entity = entities[number] ?? FollowedEntity(number, store.names, model)
+            entities[number] = entity
+            last = entity
+            return entity
+        }
+        self.changes = changes.map { FollowedChange(store.attached($0), entity($0.object.entity)) }
     }
 
     /// The changes of objects of a class and its subclasses.
@@ -59,24 +69,25 @@ public struct FollowedEntry: Sendable {
 /// The values are those of the entry, whatever the object has now. They are read in the program's model: what the
 /// store has under another name, or what an entry of before has not, is shown as the past is shown elsewhere.
 public struct FollowedChange: Sendable {
+    private let change: Change
+    private let entity: FollowedEntity
+
+    init(_ change: Change, _ entity: FollowedEntity) {
+        self.change = change
+        self.entity = entity
+    }
+
     /// The object.
-    public let objectID: ManagedObjectID
+    public var objectID: ManagedObjectID { entity.objectID(change.object) }
     /// What happened to it.
-    public let kind: ObjectChangeKind
+    public var kind: ObjectChangeKind { change.objectChangeKind }
     /// The object whose delete was the cause of this change, by a delete rule; nil for a change by itself.
-    public let cause: ManagedObjectID?
+    public var cause: ManagedObjectID? { change.cause.map { entity.names.objectID($0) } }
     /// The properties that changed, in the order of the model. An insert has those with a value, and a delete
     /// those that had one.
-    public let properties: [PropertyChange]
-    let entity: GraphEntity
-
-    init(_ change: Change, in store: PersistentStore, _ model: GraphModel) {
-        objectID = store.objectID(change.object)
-        kind = change.objectChangeKind
-        cause = change.cause.map { store.objectID($0) }
-        properties = store.propertyChanges(in: change)
-        entity = model.entity(change.object.entity)
-    }
+    ///
+    /// - Complexity: O(*p*), *p* the number of properties of the object.
+    public var properties: [PropertyChange] { entity.names.changes(in: change) }
 
     /// The values that a deleted object had, by the names of its properties; empty for other changes.
     public var tombstone: [String: Value] {
@@ -88,7 +99,7 @@ public struct FollowedChange: Sendable {
 
     /// What happened to a property; nil when the entry did not change it.
     public func property(named name: String) -> PropertyChange? {
-        properties.first { $0.name == name }
+        entity.property(named: name).flatMap { entity.names.change(of: $0, in: change) }
     }
 
     /// What happened to a property; nil when the entry did not change it, and for an object that is not of the
@@ -96,8 +107,7 @@ public struct FollowedChange: Sendable {
     public func property<Object: ManagedObject>(
         _ keyPath: PartialKeyPath<Object>
     ) -> PropertyChange? {
-        guard isOf(Object.self), let property = entity.property(at: keyPath) else { return nil }
-        return self.property(named: property.name)
+        declared(keyPath).flatMap { entity.names.change(of: $0, in: change) }
     }
 
     /// The value of an attribute before the entry; nil when the entry did not change it, when there was none, and
@@ -105,14 +115,14 @@ public struct FollowedChange: Sendable {
     public func old<Object: ManagedObject, Element: AttributeValue>(
         _ keyPath: KeyPath<Object, Element>
     ) -> Element? {
-        read(property(keyPath)?.old)
+        declared(keyPath).flatMap { read(change.oldValue(of: $0)) }
     }
 
     /// The value of an attribute that objects may be without, before the entry; nil as for other attributes.
     public func old<Object: ManagedObject, Element: AttributeValue>(
         _ keyPath: KeyPath<Object, Element?>
     ) -> Element? {
-        read(property(keyPath)?.old)
+        declared(keyPath).flatMap { read(change.oldValue(of: $0)) }
     }
 
     /// The object that a relationship led to before the entry; nil when the entry did not change it, and when it
@@ -128,14 +138,14 @@ public struct FollowedChange: Sendable {
     public func new<Object: ManagedObject, Element: AttributeValue>(
         _ keyPath: KeyPath<Object, Element>
     ) -> Element? {
-        read(property(keyPath)?.new)
+        declared(keyPath).flatMap { read(change.newValue(of: $0)) }
     }
 
     /// The value of an attribute that objects may be without, after the entry; nil as for other attributes.
     public func new<Object: ManagedObject, Element: AttributeValue>(
         _ keyPath: KeyPath<Object, Element?>
     ) -> Element? {
-        read(property(keyPath)?.new)
+        declared(keyPath).flatMap { read(change.newValue(of: $0)) }
     }
 
     /// The object that a relationship leads to after the entry; nil when the entry did not change it, and when it
@@ -146,6 +156,13 @@ public struct FollowedChange: Sendable {
         property(keyPath)?.added.first
     }
 
+    /// The property that a key path leads to, for an object of the class.
+    private func declared<Object: ManagedObject>(
+        _ keyPath: PartialKeyPath<Object>
+    ) -> SchemaProperty? {
+        isOf(Object.self) ? entity.graph.property(at: keyPath) : nil
+    }
+
     private func read<Element: AttributeValue>(_ value: Value?) -> Element? {
         guard let value, !value.isNull else { return nil }
         return Element(storedValue: value) ?? Element.unknownValue
@@ -153,6 +170,32 @@ public struct FollowedChange: Sendable {
 
     /// Whether the object is of a class. A key path of another one would lead nowhere.
     fileprivate func isOf<Object: ManagedObject>(_ type: Object.Type) -> Bool {
-        entity.type is Object.Type
+        entity.graph.type is Object.Type
+    }
+}
+
+/// What the changes of one entity's objects have in common. It does not keep the store open.
+final class FollowedEntity: Sendable {
+    let number: EntityNumber
+    let names: StoreNames
+    let graph: GraphEntity
+    private let group: IdentifierGroup
+
+    init(_ number: EntityNumber, _ names: StoreNames, _ model: GraphModel) {
+        self.number = number
+        self.names = names
+        graph = model.entity(number)
+        group = IdentifierGroup(
+            storeIdentifier: names.storeIdentifier, entity: number,
+            entityName: names.schema.entity(number)?.name ?? "", isTemporary: false)
+    }
+
+    /// The identity of an object of the entity.
+    func objectID(_ object: ObjectID) -> ManagedObjectID {
+        ManagedObjectID(group, number: object.number)
+    }
+
+    func property(named name: String) -> SchemaProperty? {
+        names.schema.entity(number)?.property(named: name)
     }
 }

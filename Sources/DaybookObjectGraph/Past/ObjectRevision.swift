@@ -74,95 +74,34 @@ public struct ObjectDifference: Sendable, Hashable {
 }
 
 extension PersistentStore {
+    /// How its objects and their properties are named.
+    var names: StoreNames { StoreNames(storeIdentifier: identifier, schema: store.schema) }
+
     /// The identity of an object of this store.
-    package func objectID(_ object: ObjectID) -> ManagedObjectID {
-        ManagedObjectID(
-            storeIdentifier: identifier, object: object,
-            entityName: store.schema.entity(object.entity)?.name ?? "", isTemporaryID: false)
-    }
+    package func objectID(_ object: ObjectID) -> ManagedObjectID { names.objectID(object) }
 
     /// The properties that differ between two states of an object.
     func propertyChanges(
         of object: ObjectID, from before: ObjectState?, to after: ObjectState?
     ) -> [PropertyChange] {
         guard let entity = store.schema.entity(object.entity) else { return [] }
+        let names = names
         return entity.properties.compactMap { property in
             if let slot = property.slot {
-                return propertyChange(
-                    property, from: before?.value(inSlot: slot), to: after?.value(inSlot: slot))
+                return names.change(
+                    of: property, from: before?.value(inSlot: slot).map(attached),
+                    to: after?.value(inSlot: slot).map(attached))
             }
             guard property.isStoredToMany else { return nil }
-            return membersChange(
-                property, from: before?.members[property.number] ?? [:],
+            return names.change(
+                ofMembers: property, from: before?.members[property.number] ?? [:],
                 to: after?.members[property.number] ?? [:])
         }
-    }
-
-    /// The properties that a change of an entry is about.
-    func propertyChanges(in change: Change) -> [PropertyChange] {
-        guard let entity = store.schema.entity(change.object.entity) else { return [] }
-        var members: [PropertyNumber: MembershipEdit] = [:]
-        for edit in change.members { members[edit.property] = edit }
-        var edits: [PropertyNumber: Edit] = [:]
-        if case .update(let changed, _) = change.kind {
-            for edit in changed { edits[edit.property] = edit }
-        }
-        return entity.properties.compactMap { property in
-            guard let slot = property.slot else {
-                guard let edit = members[property.number] else { return nil }
-                func orders(_ members: [Member]) -> [ObjectID: Double] {
-                    Dictionary(members.map { ($0.object, $0.order) }) { first, _ in first }
-                }
-                return membersChange(
-                    property, from: orders(edit.removed), to: orders(edit.added))
-            }
-            switch change.kind {
-            case .insert(let values, _):
-                return propertyChange(property, from: nil, to: values.stored(inSlot: slot))
-            case .delete(let values, _):
-                return propertyChange(property, from: values.stored(inSlot: slot), to: nil)
-            case .update:
-                return edits[property.number].flatMap {
-                    propertyChange(property, from: $0.old, to: $0.new)
-                }
-            }
-        }
-    }
-
-    private func propertyChange(
-        _ property: SchemaProperty, from old: Value?, to new: Value?
-    ) -> PropertyChange? {
-        let (old, new) = (old ?? .null, new ?? .null)
-        guard old != new else { return nil }
-        return PropertyChange(
-            name: property.name, old: attached(old), new: attached(new),
-            removed: old.reference.map { [objectID($0)] } ?? [],
-            added: new.reference.map { [objectID($0)] } ?? [],
-            isCoded: property.attribute?.type == .codable)
-    }
-
-    private func membersChange(
-        _ property: SchemaProperty, from old: [ObjectID: Double], to new: [ObjectID: Double]
-    ) -> PropertyChange? {
-        guard old != new else { return nil }
-        func missing(in others: [ObjectID: Double], of members: [ObjectID: Double])
-            -> [ManagedObjectID]
-        {
-            members.filter { others[$0.key] != $0.value }
-                .sorted { ($0.value, $0.key) < ($1.value, $1.key) }
-                .map { objectID($0.key) }
-        }
-        return PropertyChange(
-            name: property.name, old: .null, new: .null, removed: missing(in: new, of: old),
-            added: missing(in: old, of: new))
     }
 }
 
 extension ObjectState {
-    fileprivate func value(inSlot slot: Int) -> Value? { values.stored(inSlot: slot) }
-}
-
-extension [Value] {
-    /// A stored value; nil for a transient property, which has none.
-    fileprivate func stored(inSlot slot: Int) -> Value? { slot < count ? self[slot] : nil }
+    fileprivate func value(inSlot slot: Int) -> Value? {
+        slot < values.count ? values[slot] : nil
+    }
 }

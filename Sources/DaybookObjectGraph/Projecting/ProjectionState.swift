@@ -10,17 +10,23 @@ import Foundation
 /// What the fold changes is kept together with how far it has come, or not at all. A read or a write that fails
 /// ends the fold with that error once it has returned, and nothing of the page is kept.
 public struct ProjectionState<Key: ProjectionKey, Value: Codable & Sendable>: ~Copyable {
-    private struct Slot {
+    @usableFromInline struct Slot {
         /// The value; nil for none.
-        var value: Value?
+        @usableFromInline var value: Value?
         /// Whether the fold has set it.
-        var isChanged: Bool
+        @usableFromInline var isChanged: Bool
+        /// The bytes of the key; nil for what cannot be a key.
+        let name: [UInt8]?
     }
 
     private let reader: StateReader
     private let coding: StateCoding<Key, Value>
-    /// What has been read or set, by the bytes of the keys.
-    private var known: [[UInt8]: Slot] = [:]
+    /// What has been read or set.
+    @usableFromInline var slots: [Slot] = []
+    /// Where in ``slots`` a key is: by the bytes that are kept, and by the keys that have been used, which need not be
+    /// made into bytes again.
+    private var placesByName: [[UInt8]: Int] = [:]
+    @usableFromInline var places: [Key: Int] = [:]
     /// The first thing that went wrong.
     fileprivate(set) var failure: (any Error)?
 
@@ -29,28 +35,25 @@ public struct ProjectionState<Key: ProjectionKey, Value: Codable & Sendable>: ~C
         self.coding = coding
     }
 
+    // Folds use keys once for each change, so this is compiled for their types in the program.
+
     /// The value under a key; set it to nil to remove the key.
     ///
     /// - Complexity: O(log *n*) page reads for the first use of a key.
+    @inlinable
     public subscript(key: Key) -> Value? {
-        mutating get {
-            guard let name = name(of: key) else { return nil }
-            return slot(name).value
-        }
+        mutating get { slots[place(of: key)].value }
         set {
-            guard let name = name(of: key) else { return }
-            known[name] = Slot(value: newValue, isChanged: true)
+            let place = place(of: key)
+            slots[place].value = newValue
+            slots[place].isChanged = true
         }
         _modify {
-            guard let name = name(of: key) else {
-                var nobody: Value?
-                yield &nobody
-                return
-            }
+            let place = place(of: key)
             // The value leaves its slot meanwhile, so that a long one is changed where it is.
-            var value = slot(name).value
-            known[name] = Slot(value: nil, isChanged: true)
-            defer { known[name]?.value = value }
+            var value = slots[place].value.take()
+            slots[place].isChanged = true
+            defer { slots[place].value = value }
             yield &value
         }
     }
@@ -58,18 +61,15 @@ public struct ProjectionState<Key: ProjectionKey, Value: Codable & Sendable>: ~C
     /// The value under a key, or a given one where there is none.
     ///
     /// - Complexity: O(log *n*) page reads for the first use of a key.
+    @inlinable
     public subscript(key: Key, default value: @autoclosure () -> Value) -> Value {
         mutating get { self[key] ?? value() }
         set { self[key] = newValue }
         _modify {
-            guard let name = name(of: key) else {
-                var nobody = value()
-                yield &nobody
-                return
-            }
-            var value = slot(name).value ?? value()
-            known[name] = Slot(value: nil, isChanged: true)
-            defer { known[name]?.value = value }
+            let place = place(of: key)
+            var value = slots[place].value.take() ?? value()
+            slots[place].isChanged = true
+            defer { slots[place].value = value }
             yield &value
         }
     }
@@ -102,11 +102,14 @@ public struct ProjectionState<Key: ProjectionKey, Value: Codable & Sendable>: ~C
     fileprivate func records(in range: StateRange) throws -> [(key: Key, value: Value)] {
         var kept: [(name: [UInt8], value: Value)] = []
         try reader.walk(from: range.lower, to: range.upper) { name, bytes in
-            if known[name] == nil { kept.append((name, try coding.decoded(bytes))) }
+            if placesByName[name] == nil { kept.append((name, try coding.decoded(bytes))) }
             return .proceed
         }
-        for (name, slot) in known where range.contains(name) {
-            if let value = slot.value { kept.append((name, value)) }
+        for slot in slots {
+            guard let name = slot.name, let value = slot.value, range.contains(name) else {
+                continue
+            }
+            kept.append((name, value))
         }
         kept.sort { $0.name.lexicographicallyPrecedes($1.name) }
         return try kept.map { (try coding.key($0.name), $0.value) }
@@ -115,32 +118,43 @@ public struct ProjectionState<Key: ProjectionKey, Value: Codable & Sendable>: ~C
     /// What has been set, sorted by key.
     func changes() throws -> [StateRecord] {
         var changes: [StateRecord] = []
-        for (name, slot) in known where slot.isChanged {
+        for slot in slots where slot.isChanged {
+            guard let name = slot.name else { continue }
             changes.append(
                 StateRecord(key: name, value: try slot.value.map { try coding.encoded($0) }))
         }
         return changes.sorted { $0.key.lexicographicallyPrecedes($1.key) }
     }
 
-    private mutating func name(of key: Key) -> [UInt8]? {
-        do throws(StoreError) {
-            return try coding.bytes(of: key)
-        } catch {
-            failure = failure ?? error
-            return nil
-        }
+    /// Where in ``slots`` a key is.
+    @inlinable
+    mutating func place(of key: Key) -> Int {
+        if let place = places[key] { return place }
+        return begin(key)
     }
 
-    private mutating func slot(_ name: [UInt8]) -> Slot {
-        if let slot = known[name] { return slot }
-        var slot = Slot(value: nil, isChanged: false)
+    /// Reads a key that has not been used yet.
+    @usableFromInline
+    mutating func begin(_ key: Key) -> Int {
+        let place = newPlace(of: key)
+        places[key] = place
+        return place
+    }
+
+    private mutating func newPlace(of key: Key) -> Int {
+        var name: [UInt8]?
+        var value: Value?
         do {
-            slot.value = try reader.value(under: name).map { try coding.decoded($0) }
+            let bytes = try coding.bytes(of: key)
+            if let known = placesByName[bytes] { return known }
+            name = bytes
+            placesByName[bytes] = slots.count
+            value = try reader.value(under: bytes).map { try coding.decoded($0) }
         } catch {
             failure = failure ?? error
         }
-        known[name] = slot
-        return slot
+        slots.append(Slot(value: value, isChanged: false, name: name))
+        return slots.count - 1
     }
 }
 

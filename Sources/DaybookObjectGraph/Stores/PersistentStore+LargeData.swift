@@ -22,6 +22,24 @@ extension PersistentStore {
         return .large(largeData(data))
     }
 
+    /// A change of this store, of whose large data the bytes can be read.
+    func attached(_ change: Change) -> Change {
+        guard change.hasLargeData else { return change }
+        var change = change
+        switch change.kind {
+        case .insert(let values, let members):
+            change.kind = .insert(values: values.map(attached), members: members)
+        case .delete(let values, let members):
+            change.kind = .delete(values: values.map(attached), members: members)
+        case .update(let edits, let members):
+            let edits = edits.map {
+                Edit(property: $0.property, old: attached($0.old), new: attached($0.new))
+            }
+            change.kind = .update(edits: edits, members: members)
+        }
+        return change
+    }
+
     /// All bytes of large data; those read last are still in memory.
     func data(of data: LargeData) throws -> Data {
         if let recent = recentData.data(of: data) { return recent }
@@ -137,5 +155,28 @@ extension ManagedObjectContext {
             )
         }
         return store
+    }
+}
+
+extension Change {
+    /// Whether a value is large data, old or new.
+    fileprivate var hasLargeData: Bool {
+        switch kind {
+        case .insert(let values, _), .delete(let values, _):
+            let values = values.span
+            for slot in values.indices where values[slot].isLarge { return true }
+        case .update(let edits, _):
+            let edits = edits.span
+            for index in edits.indices where edits[index].old.isLarge || edits[index].new.isLarge {
+                return true
+            }
+        }
+        return false
+    }
+}
+
+extension Value {
+    fileprivate var isLarge: Bool {
+        if case .large = self { true } else { false }
     }
 }

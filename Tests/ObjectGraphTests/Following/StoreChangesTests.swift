@@ -385,4 +385,21 @@ import Testing
             #expect(error.code == .corrupt)
         }
     }
+
+    @Test func `an entry that is kept does not keep its store open, and is still read`() throws {
+        let followed = try FollowedStore()
+        let id = try followed.open("Ada", 100).account
+        var container: PersistentContainer? = try followed.another()
+        weak let store = container?.persistentStoreCoordinator.persistentStores.first?.store
+        let entry = try #require(
+            container?.persistentStoreCoordinator.persistentStores.first?.changes().last)
+        container = nil
+
+        #expect(store == nil)
+        let change = try #require(entry.changes.first)
+        #expect(change.objectID == id)
+        #expect(change.new(\Deposit.owner) == "Ada")
+        #expect(change.property(named: "owner")?.new == .string("Ada"))
+        #expect(change.properties.map(\.name) == ["balance", "owner"])
+    }
 }

@@ -2,17 +2,20 @@ import Foundation
 
 /// Asks Daybook and SQLite the same questions about the past of the same accounts.
 struct PastQuestions {
+    /// The name by which sums, which are no question, are asked for.
+    static let sums = "j'"
+
     private let sample: PastSample
     private let turns: Int
     private let questions: [PastQuestion]
-    private let isWhole: Bool
+    private let asksForSums: Bool
     private let contenders: [String]
 
     init(_ options: Options) {
         sample = PastSample(scaleName: options.scale.name)
         turns = max(options.rounds, 5)
         questions = options.asksAll ? PastQuestion.allCases : options.pastQuestions
-        isWhole = options.asksAll
+        asksForSums = options.asksAll || options.asksForSums
         contenders = Questions.contenders(options)
     }
 
@@ -21,7 +24,7 @@ struct PastQuestions {
     /// - Parameter report: The report.
     /// - Throws: ``WrongResult`` when the answers differ, and errors of the libraries.
     func run(addingTo report: inout Report) throws {
-        guard !questions.isEmpty else { return }
+        guard !questions.isEmpty || asksForSums else { return }
         let folder = try TemporaryFolder()
         defer { withExtendedLifetime(folder) {} }
         let contenders = try self.contenders.map { name -> any AskedAboutThePast in
@@ -39,7 +42,7 @@ struct PastQuestions {
             }
             add(question.rawValue, title, .perSecond, samples, to: &report)
         }
-        if isWhole { try addSums(by: contenders, to: &report) }
+        if asksForSums { try addSums(by: contenders, to: &report) }
         for contender in contenders { try contender.close() }
     }
 
@@ -51,7 +54,7 @@ struct PastQuestions {
             let seconds = try Stopwatch.seconds { try contender.catchUp() }
             return (Double(sample.changes) / seconds, try contender.sums())
         }
-        add("j'", title, .perSecond, whole, to: &report)
+        add(Self.sums, title, .perSecond, whole, to: &report)
         let other = "the same sums made right after a save of \(PastSample.saveLength) changes"
         let each = try inTurns(contenders, other) { contender, turn in
             try contender.save(sample.saves + 1 + turn)
