@@ -40,7 +40,7 @@ private final class IndexedOrder: ManagedObject, AnyOrder {
     override class var indexes: [IndexDescription] { [["customer", "state", "amount"]] }
 }
 
-/// Daybook's saves, which do not wait for the disk.
+/// Daybook's saves.
 final class DaybookOrders: CostlySaves {
     static let name = DaybookContender.name
 
@@ -60,7 +60,7 @@ final class DaybookOrders: CostlySaves {
             }
         self.model = model
         var options = PersistentStoreOptions()
-        options.durability = .relaxed
+        if !sample.isDurable { options.durability = .relaxed }
         let container = try PersistentContainer(
             folder.appendingPathComponent("\(cost).daybook"), model: [model], options: options)
         self.container = container

@@ -1,7 +1,7 @@
 import CDaybookSQLite
 import Foundation
 
-/// SQLite's saves with triggers that keep history, and the same rules as triggers. They do not wait for the disk.
+/// SQLite's saves with triggers that keep history, and the same rules as triggers.
 final class SQLiteOrders: CostlySaves {
     static let name = SQLiteContender.name
 
@@ -24,7 +24,7 @@ final class SQLiteOrders: CostlySaves {
         let file = try SQLiteFile(
             folder.appendingPathComponent("\(cost).sqlite"), flags: SQLITE_OPEN_CREATE)
         self.file = file
-        try file.execute("PRAGMA synchronous = NORMAL")
+        try file.execute("PRAGMA synchronous = \(sample.isDurable ? "FULL" : "NORMAL")")
         try file.execute(String(decoding: PackageResources.orders_sql, as: UTF8.self))
         switch cost {
         case .nothing: break

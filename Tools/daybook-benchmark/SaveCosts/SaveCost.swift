@@ -48,6 +48,8 @@ struct OrderSample: Sendable {
     let count: Int
     /// The saves of a turn.
     let saves: Int
+    /// Whether each save waits for the disk.
+    let isDurable: Bool
     static let saveLength = 100
 
     init(scaleName: String) {
@@ -56,10 +58,29 @@ struct OrderSample: Sendable {
         case "full": (count, saves) = (100_000, 50)
         default: (count, saves) = (20_000, 20)
         }
+        isDurable = false
+    }
+
+    private init(count: Int, durableSaves: Int) {
+        (self.count, saves, isDurable) = (count, durableSaves, true)
+    }
+
+    /// More orders than the saves of a day touch, each save made durable.
+    static func large(scaleName: String) -> OrderSample {
+        switch scaleName {
+        case "tiny": OrderSample(count: 2_000, durableSaves: 2)
+        case "full": OrderSample(count: 1_000_000, durableSaves: 20)
+        default: OrderSample(count: 100_000, durableSaves: 10)
+        }
     }
 
     func customer(_ index: Int) -> String { "customer \((index * 7_919) % (count / 20))" }
-    func number(_ save: Int, _ place: Int) -> Int { (save * 1_013 + place * 487) % count }
+    /// The orders of a save, all different. Those of a durable one lie all over the table.
+    func number(_ save: Int, _ place: Int) -> Int {
+        isDurable
+            ? (save * 1_013 + place * (count / Self.saveLength + 7)) % count
+            : (save * 1_013 + place * 487) % count
+    }
     /// It never falls.
     func amount(_ save: Int, _ index: Int) -> Int { save * 10 + index % 7 }
     func state(_ save: Int, _ index: Int) -> Int { (save + index) % 5 }

@@ -3,11 +3,13 @@ import Foundation
 /// Makes the same saves with Daybook and SQLite, with and without laws and an index, in turns.
 struct SaveCosts {
     private let sample: OrderSample
+    private let large: OrderSample
     private let turns: Int
     private let contenders: [String]
 
     init(_ options: Options) {
         sample = OrderSample(scaleName: options.scale.name)
+        large = .large(scaleName: options.scale.name)
         turns = max(options.rounds, 5)
         contenders = Questions.contenders(options)
     }
@@ -50,6 +52,38 @@ struct SaveCosts {
         }
         try check(stores.flatMap(\.self))
         add(samples, to: &report)
+        try addLarge(to: &report)
+    }
+
+    /// Durable saves of a few objects among many, which lie on as many pages.
+    private func addLarge(to report: inout Report) throws {
+        let folder = try TemporaryFolder()
+        defer { withExtendedLifetime(folder) {} }
+        let stores = try contenders.map { name -> any CostlySaves in
+            if name == SQLiteOrders.name { return try SQLiteOrders(in: folder.url, large, .nothing) }
+            return try DaybookOrders(in: folder.url, large, .nothing)
+        }
+        var samples = [[Double]](repeating: [], count: stores.count)
+        for turn in 0...turns {
+            for step in stores.indices {
+                let index = (step + turn) % stores.count
+                let seconds = try Stopwatch.seconds {
+                    for number in 0..<large.saves {
+                        try stores[index].save(turn * large.saves + number + 1)
+                    }
+                }
+                if turn > 0 { samples[index].append(Double(large.saves) / seconds) }
+            }
+        }
+        let sums = try stores.map { try $0.sum() }
+        for (store, sum) in zip(stores, sums) where sum != sums[0] {
+            throw WrongResult(type(of: store).name, "the sum", expected: sums[0], found: sum)
+        }
+        for store in stores { try store.close() }
+        report.add(
+            "d3",
+            "durable saves of \(OrderSample.saveLength) updates all over \(large.count.grouped) objects",
+            .perSecond, nil, zip(contenders, samples).map { ($0, $1) })
     }
 
     private func check(_ stores: [any CostlySaves]) throws {
