@@ -35,8 +35,12 @@ extension Simulation {
                 throw Mismatch("A save has deleted \(id), which nobody deleted: it was \(record).")
             }
         }
-        // Two objects may have become one, with the values of either.
-        guard !rules.duplicates(in: forecast) else { return }
+        // Two objects may have become one, with the values of either: also with one that overwriting brings back.
+        var wanted = forecast
+        for (id, ours) in sight.mine where sight.isDirty(id) && policy == .overwrite {
+            if wanted[id] == nil { wanted[id] = ours }
+        }
+        guard !rules.duplicates(in: wanted) else { return }
         for (id, record) in found {
             guard let before = old[id] else { continue }
             let others = [before, below[id] ?? before]
