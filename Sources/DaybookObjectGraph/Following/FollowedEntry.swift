@@ -185,9 +185,7 @@ final class FollowedEntity: Sendable {
         self.number = number
         self.names = names
         graph = model.entity(number)
-        group = IdentifierGroup(
-            storeIdentifier: names.storeIdentifier, entity: number,
-            entityName: names.schema.entity(number)?.name ?? "", isTemporary: false)
+        group = names.group(of: number)
     }
 
     /// The identity of an object of the entity.

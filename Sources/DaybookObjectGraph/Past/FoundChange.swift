@@ -9,16 +9,18 @@ public struct FoundChange: Sendable, Hashable {
     public let objectID: ManagedObjectID
     /// The entry.
     public let sequence: SequenceNumber
-    /// Who saved it; nil when no author was named.
-    public let author: String?
-    /// Why, in the author's words.
-    public let note: String?
-    /// What else its author said about it, by key.
-    public let info: [String: String]
-    /// When it happened.
-    public let time: Date
+    private let heading: EntryHeading
     /// What happened to the property.
     public let change: PropertyChange
+
+    /// Who saved it; nil when no author was named.
+    public var author: String? { heading.author }
+    /// Why, in the author's words.
+    public var note: String? { heading.note }
+    /// What else its author said about it, by key.
+    public var info: [String: String] { heading.info }
+    /// When it happened.
+    public var time: Date { Date(microseconds: heading.time) }
 
     /// The value before; null when there was none, and for a to-many relationship.
     public var old: Value { change.old }
@@ -26,15 +28,13 @@ public struct FoundChange: Sendable, Hashable {
     public var new: Value { change.new }
 
     init(
-        _ found: PastChange, of object: ObjectID, _ heading: EntryHeading, in store: PersistentStore
+        _ found: PastChange, of objectID: ManagedObjectID, _ heading: EntryHeading,
+        in store: PersistentStore
     ) {
-        objectID = store.objectID(object)
+        self.objectID = objectID
         sequence = found.sequence
-        author = heading.author
-        note = heading.note
-        info = heading.info
-        time = Date(microseconds: heading.time)
-        change = store.propertyChange(found, of: object)
+        self.heading = heading
+        change = store.propertyChange(found, of: objectID.object)
     }
 }
 
@@ -84,8 +84,10 @@ extension ManagedObjectContext {
                 let store = targets.lazy.compactMap(\.store).first(where: { $0.number == run.store }
                 )
             else { continue }
-            found += try parentStore.changes(
+            let more = try parentStore.changes(
                 meeting: questions[run.store] ?? [], of: run.objects, in: store)
+            // Mostly there is one store, whose changes need not be copied.
+            found = found.isEmpty ? more : found + more
         }
         return found
     }

@@ -10,9 +10,14 @@ struct StoreNames: Sendable {
 
     /// The identity of an object.
     func objectID(_ object: ObjectID) -> ManagedObjectID {
-        ManagedObjectID(
-            storeIdentifier: storeIdentifier, object: object,
-            entityName: schema.entity(object.entity)?.name ?? "", isTemporaryID: false)
+        ManagedObjectID(group(of: object.entity), number: object.number)
+    }
+
+    /// What the identities of an entity's objects have in common.
+    func group(of entity: EntityNumber) -> IdentifierGroup {
+        IdentifierGroup(
+            storeIdentifier: storeIdentifier, entity: entity,
+            entityName: schema.entity(entity)?.name ?? "", isTemporary: false)
     }
 
     /// The properties that a change of an entry is about, in the order of the model.

@@ -176,8 +176,12 @@ extension CoordinatedStores: RowFinder {
     ) throws -> [FoundChange] {
         try read(store) { snapshot in
             var found: [FoundChange] = []
+            var groups: [EntityNumber: IdentifierGroup] = [:]
             try snapshot.forEachChange(meeting: questions, of: objects) { object, change, heading in
-                found.append(FoundChange(change, of: object, heading, in: store))
+                let group = groups[object.entity] ?? store.names.group(of: object.entity)
+                groups[object.entity] = group
+                let id = ManagedObjectID(group, number: object.number)
+                found.append(FoundChange(change, of: id, heading, in: store))
             }
             return found
         }

@@ -111,7 +111,7 @@ extension FilterChange: Hashable {
 
 extension SchemaProperty {
     /// Whether its values are numbers or dates, one of which is greater than another.
-    fileprivate var hasGreaterValues: Bool {
+    package var hasGreaterValues: Bool {
         switch attribute?.type {
         case .int16, .int32, .int64, .float, .double, .decimal, .date: true
         default: false

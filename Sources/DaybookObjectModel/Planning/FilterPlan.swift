@@ -143,9 +143,22 @@ package struct FilterPlan: Sendable {
             plans.append(plan)
         }
         if plans.count == 1 { return plans[0] }
+        // Which of the conditions an object meets is not known, so that its versions are read.
+        let tried = plans.filter { !$0.met.isEmpty }.reduce(0) { $0 + Double($1.count) }
         return FilterPlan(
             .union(plans), .or(filters), count: min(total, plans.reduce(0) { $0 + $1.count }),
-            of: total, cost: plans.reduce(0) { $0 + $1.cost })
+            of: total,
+            cost: plans.reduce(0) { $0 + $1.cost } + tried * (frame.changedCost - Cost.lookUp))
+    }
+
+    /// The conditions on the past that all objects meet that the plan finds, and that need not be tried again.
+    package var met: [FilterChange] {
+        switch access {
+        // The index has each change, with its direction.
+        case .changeIndex(let change, _): [change]
+        case .intersection(let plans): plans.flatMap(\.met)
+        default: []
+        }
     }
 
     /// The plan that finds the fewest, and those whose records cost less than the rows that they leave out.
@@ -244,7 +257,7 @@ package struct FilterPlan: Sendable {
             let count = min(matches, total)
             self.init(
                 .changeIndex(change, byAuthor: isByAuthor), chosen, count: count, of: total,
-                cost: asked + Double(count) * frame.changedCost)
+                cost: asked + Double(count) * Cost.lookUp)
         case .union, .intersection, .scan: return nil
         }
     }

@@ -69,7 +69,11 @@ enum EntryCheck {
                 continue
             }
             let key = StoreKey.change(of: edit.property, in: sequence, change.object)
-            if try !transaction.contains(projection.tables.index, key.span.bytes) {
+            let values = ChangedValues.record(from: edit.old.encoded, to: edit.new.encoded)
+            let hasValues = try transaction.get(projection.tables.index, key.span.bytes) {
+                $0.hasSameBytes(as: values.span.bytes)
+            }
+            if hasValues != true {
                 problems.append(
                     "The index of the changes of '\(property.name)' does not have \(name).")
             }

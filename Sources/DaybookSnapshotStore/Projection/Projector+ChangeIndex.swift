@@ -17,7 +17,7 @@ extension Projector {
             try walkChanges(
                 of: old.filter { !has.contains($0.number) }, of: number, by: before,
                 in: transaction
-            ) { projector, key in
+            ) { projector, key, _ in
                 projector.removals.append((after.tables.index, key))
             }
             let slots = Set(before.schema.version.entity(number)?.slots.map(\.property) ?? [])
@@ -26,8 +26,9 @@ extension Projector {
                 !had.contains(property.number)
                     && (slots.contains(property.number) || numbers.converts(property))
             }
-            try walkChanges(of: added, of: number, by: after, in: transaction) { projector, key in
-                projector.index.add(key)
+            try walkChanges(of: added, of: number, by: after, in: transaction) {
+                projector, key, values in
+                projector.index.add(key, values)
             }
         }
     }
@@ -37,19 +38,19 @@ extension Projector {
         entity?.slots.filter(\.hasIndexedChanges) ?? []
     }
 
-    /// Passes on the key of every change that entries before the one at hand have made.
+    /// Passes on key and value of the record of every change that entries before the one at hand have made.
     ///
     /// - Parameters:
     ///   - properties: The properties.
     ///   - entity: The entity whose objects have them.
     ///   - model: The model by which rows are read.
     ///   - transaction: The state to read.
-    ///   - body: Takes a key.
+    ///   - body: Takes a key and a value.
     /// - Throws: ``StoreError`` when a row cannot be read.
     private mutating func walkChanges(
         of properties: [SchemaProperty], of entity: EntityNumber, by model: Projection,
         in transaction: borrowing some Reading & ~Copyable,
-        _ body: (inout Projector, [UInt8]) -> Void
+        _ body: (inout Projector, _ key: [UInt8], _ value: [UInt8]) -> Void
     ) throws {
         guard !properties.isEmpty else { return }
         let (work, last) = (work, sequence.previous)
@@ -57,7 +58,7 @@ extension Projector {
         for object in try model.changedObjects(of: entity, in: transaction) {
             try work?.reach(object)
             var before: (fields: [[UInt8]], end: SequenceNumber)?
-            var keys: [[UInt8]] = []
+            var records: [(key: [UInt8], value: [UInt8])] = []
             try model.forEachState(of: object, through: last, in: transaction) {
                 row, bytes, replacement in
                 let fields = try properties.map { property in
@@ -69,13 +70,17 @@ extension Projector {
                 if let before, before.end == row.since {
                     for (index, property) in properties.enumerated()
                     where before.fields[index] != fields[index] {
-                        keys.append(StoreKey.change(of: property.number, in: row.since, object))
+                        records.append(
+                            (
+                                StoreKey.change(of: property.number, in: row.since, object),
+                                ChangedValues.record(from: before.fields[index], to: fields[index])
+                            ))
                     }
                 }
                 before = replacement.map { (fields, $0) }
                 return .proceed
             }
-            for key in keys { body(&self, key) }
+            for record in records { body(&self, record.key, record.value) }
         }
     }
 }

@@ -126,7 +126,9 @@ extension Projector {
                 !entry.hasSame(edit.old, edit.new)
             else { continue }
             if entity.indexesChanges, !property.isRemoved {
-                index.add(StoreKey.change(of: property.number, in: sequence, change.object))
+                index.add(
+                    StoreKey.change(of: property.number, in: sequence, change.object),
+                    ChangedValues.record(from: edit.old, to: edit.new, in: entry))
             }
             if property.isIndexed {
                 try removeIndex(property, edit.old, entry)

@@ -80,15 +80,15 @@ extension Snapshot {
     struct Candidates {
         /// The objects, in order.
         let objects: [ObjectID]
-        /// The condition on the past that all of them meet, and that need not be tried again; nil for none.
-        fileprivate let met: FilterChange?
+        /// The conditions on the past that all of them meet, and that need not be tried again.
+        fileprivate let met: [FilterChange]
 
         /// What has yet to be tried of a filter.
         fileprivate func rest(of filter: Filter) -> Filter {
             switch filter {
-            case .past(let path, .change(let change)) where path == FilterPath() && change == met:
-                .constant(true)
-            case .and(let filters) where met != nil: .and(filters.map(rest))
+            case .past(let path, .change(let change))
+            where path == FilterPath() && met.contains(change): .constant(true)
+            case .and(let filters) where !met.isEmpty: .and(filters.map(rest))
             default: filter
             }
         }
@@ -102,16 +102,14 @@ extension Snapshot {
     /// The same by a plan that was made before.
     func candidates(_ query: Query, _ plan: FilterPlan) throws -> Candidates? {
         if let objects = try objects(by: plan, query.entities) {
-            // The index has each change, but not in which direction.
-            if case .changeIndex(let change, _) = plan.access, change.direction == .changed {
-                return Candidates(objects: objects, met: change)
-            }
-            return Candidates(objects: objects, met: nil)
+            return Candidates(objects: objects, met: plan.met)
         }
         if case .scan = plan.access { return nil }
         // More were found through a relationship, or have changed since, than was expected.
-        return try objects(by: self.plan(query, joins: .avoided), query.entities)
-            .map { Candidates(objects: $0, met: nil) }
+        let other = try self.plan(query, joins: .avoided)
+        return try objects(by: other, query.entities).map {
+            Candidates(objects: $0, met: other.met)
+        }
     }
 
     /// The objects that a plan finds, in order; nil when all must be walked.

@@ -308,7 +308,8 @@ private struct Blaming: ~Copyable {
 }
 
 /// The author, note and time of an entry.
-package struct EntryHeading: Sendable, Hashable {
+// A class, because what is found in an entry keeps it: many changes share one.
+package final class EntryHeading: Sendable, Hashable {
     /// Who saved it.
     package let author: String?
     /// Why, in the author's words.
@@ -319,6 +320,29 @@ package struct EntryHeading: Sendable, Hashable {
     package let time: Int64
     /// The entries that it undoes.
     package let undoes: ClosedRange<SequenceNumber>?
+
+    init(
+        author: String?, note: String?, info: [String: String], time: Int64,
+        undoes: ClosedRange<SequenceNumber>?
+    ) {
+        self.author = author
+        self.note = note
+        self.info = info
+        self.time = time
+        self.undoes = undoes
+    }
+
+    /// Whether both say the same.
+    package static func == (left: EntryHeading, right: EntryHeading) -> Bool {
+        left === right
+            || left.time == right.time && left.author == right.author && left.note == right.note
+                && left.info == right.info && left.undoes == right.undoes
+    }
+
+    /// Hashes the time, by which most differ.
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(time)
+    }
 }
 
 extension StoreParts {

@@ -61,10 +61,7 @@ struct ChangeTest: Sendable {
                 change.isMet(from: old.value, to: value), try isByAuthor(row.since, snapshot)
             else { return .proceed }
             return try body(
-                PastChange(
-                    sequence: row.since, property: property.number, old: old.value, new: value,
-                    removed: old.value.reference.map { [$0] } ?? [],
-                    added: value.reference.map { [$0] } ?? []))
+                PastChange(row.since, property.number, from: old.value, to: value))
         }
     }
 
@@ -144,48 +141,76 @@ extension Snapshot {
     /// Passes on the changes of some objects that meet any of some questions, each once with the heading of its
     /// entry; those of an object come together, oldest first.
     ///
+    /// - Parameters:
+    ///   - questions: The questions.
+    ///   - objects: The objects, each once.
+    ///   - body: Takes the object, the change, and the heading of its entry.
     /// - Throws: As ``holds(_:of:)``, and what `body` throws.
     /// - Complexity: O(log *n* + *k*) page reads for each question and object, *k* the number of the object's
-    ///   versions or connections; the headings that were read stay in memory until it returns.
+    ///   versions or connections; where an index has the changes, and the objects are not few, O(log *n* + *c*) for each
+    ///   question, *c* the number of changes that the index has. Headings and changes that were read stay in memory
+    ///   until it returns.
     package func forEachChange(
-        meeting questions: [FilterChange], of objects: some Sequence<ObjectID>,
+        meeting questions: [FilterChange], of objects: [ObjectID],
         _ body: (ObjectID, PastChange, EntryHeading) throws -> Void
     ) throws {
-        var tests: [EntityNumber: [ChangeTest]] = [:]
+        let indexed = try questions.map { try indexedFindings($0, of: objects) }
         var headings: [SequenceNumber: EntryHeading] = [:]
-        for object in objects {
-            guard let entity = schema.entity(object.entity) else { continue }
-            let own: [ChangeTest]
-            if let known = tests[object.entity] {
-                own = known
-            } else {
-                var made: [ChangeTest] = []
-                for question in questions {
-                    if let test = try ChangeTest(question, of: entity, in: self) {
-                        made.append(test)
-                    }
-                }
-                tests[object.entity] = made
-                own = made
+        func tell(_ object: ObjectID, _ change: PastChange) throws {
+            if let known = headings[change.sequence] { return try body(object, change, known) }
+            let heading = try heading(of: change.sequence)
+            headings[change.sequence] = heading
+            try body(object, change, heading)
+        }
+        var made: [EntityNumber: [ChangeTest?]] = [:]
+        // Objects of one entity mostly follow each other.
+        var current: (entity: EntityNumber, tests: [ChangeTest?])?
+        for (place, object) in objects.enumerated() {
+            if current?.entity != object.entity {
+                let tests = try made[object.entity] ?? tests(questions, of: object.entity)
+                made[object.entity] = tests
+                current = (object.entity, tests)
             }
+            guard let tests = current?.tests else { continue }
             var found: Set<PastChange> = []
-            for test in own {
-                try test.forEachChange(of: object, in: self) { change in
+            for (question, test) in tests.enumerated() {
+                func take(_ change: PastChange) throws {
+                    if questions.count == 1 { return try tell(object, change) }
                     found.insert(change)
+                }
+                guard let test else { continue }
+                if let findings = indexed[question], findings.isComplete(at: place) {
+                    try findings.forEachChange(at: place, take)
+                    continue
+                }
+                try test.forEachChange(of: object, in: self) { change in
+                    try take(change)
                     return .proceed
                 }
             }
-            for change in found.sorted(by: PastChange.precedes) {
-                if headings[change.sequence] == nil {
-                    headings[change.sequence] = try heading(of: change.sequence)
-                }
-                if let heading = headings[change.sequence] { try body(object, change, heading) }
-            }
+            for change in found.sorted(by: PastChange.precedes) { try tell(object, change) }
         }
+    }
+
+    /// Questions made ready for the objects of an entity; nil for those about what it does not have.
+    private func tests(
+        _ questions: [FilterChange], of number: EntityNumber
+    ) throws -> [ChangeTest?] {
+        guard let entity = schema.entity(number) else { return [] }
+        return try questions.map { try ChangeTest($0, of: entity, in: self) }
     }
 }
 
 extension PastChange {
+    /// A change of a property that has a slot.
+    init(
+        _ sequence: SequenceNumber, _ property: PropertyNumber, from old: Value, to new: Value
+    ) {
+        self.init(
+            sequence: sequence, property: property, old: old, new: new,
+            removed: old.reference.map { [$0] } ?? [], added: new.reference.map { [$0] } ?? [])
+    }
+
     fileprivate static func precedes(_ left: PastChange, _ right: PastChange) -> Bool {
         (left.sequence, left.property) < (right.sequence, right.property)
     }

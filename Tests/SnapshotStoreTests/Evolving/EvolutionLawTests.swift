@@ -194,14 +194,18 @@ struct EvolutionLawTests {
             for entity in history.store.schema.entities {
                 let all = try snapshot.fetch(Query(entity))
                 for property in entity.slots where property.hasIndexedChanges {
-                    let change = Filter.past(
-                        FilterPath([]), .change(try FilterChange(property, .changed)))
-                    let found = try snapshot.fetch(Query(entity, filter: change))
-                    let others = try snapshot.fetch(Query(entity, filter: .not(change)))
-                    let about: Comment = "\(about), \(entity.name).\(property.name)"
-                    #expect(Set(found).isDisjoint(with: others), about)
-                    #expect(Set(found + others) == Set(all), about)
-                    #expect(found.count + others.count == all.count, about)
+                    for direction in FilterChange.Direction.allCases
+                    where direction == .changed || property.hasGreaterValues {
+                        let change = Filter.past(
+                            FilterPath([]), .change(try FilterChange(property, direction)))
+                        let found = try snapshot.fetch(Query(entity, filter: change))
+                        let others = try snapshot.fetch(Query(entity, filter: .not(change)))
+                        let about: Comment =
+                            "\(about), \(entity.name).\(property.name) \(direction)"
+                        #expect(Set(found).isDisjoint(with: others), about)
+                        #expect(Set(found + others) == Set(all), about)
+                        #expect(found.count + others.count == all.count, about)
+                    }
                 }
             }
         }

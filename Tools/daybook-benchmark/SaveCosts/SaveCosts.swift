@@ -60,7 +60,9 @@ struct SaveCosts {
         let folder = try TemporaryFolder()
         defer { withExtendedLifetime(folder) {} }
         let stores = try contenders.map { name -> any CostlySaves in
-            if name == SQLiteOrders.name { return try SQLiteOrders(in: folder.url, large, .nothing) }
+            if name == SQLiteOrders.name {
+                return try SQLiteOrders(in: folder.url, large, .nothing)
+            }
             return try DaybookOrders(in: folder.url, large, .nothing)
         }
         var samples = [[Double]](repeating: [], count: stores.count)
@@ -82,7 +84,8 @@ struct SaveCosts {
         for store in stores { try store.close() }
         report.add(
             "d3",
-            "durable saves of \(OrderSample.saveLength) updates all over \(large.count.grouped) objects",
+            "durable saves of \(OrderSample.saveLength) updates all over \(large.count.grouped) "
+                + "objects",
             .perSecond, nil, zip(contenders, samples).map { ($0, $1) })
     }
 

@@ -62,7 +62,7 @@ struct FetchedChanges {
             var rows: [Row] = []
             try reading.store.read(at: reading.sequence) { snapshot in
                 try snapshot.forEachChange(
-                    meeting: questions, of: rest.prefix(Self.objectsAtOnce)
+                    meeting: questions, of: Array(rest.prefix(Self.objectsAtOnce))
                 ) { object, change, heading in
                     let property = schema.entity(object.entity)?.property(change.property)
                     rows.append(
