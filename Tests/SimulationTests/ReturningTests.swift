@@ -389,4 +389,46 @@ import Testing
             #expect(step.title == "kept")
         }
     }
+
+    @Test func `F86 what came back belongs to the list that others have put it into`() throws {
+        let (id, list) = try parent.performAndWait {
+            let step = Step(context: parent)
+            let plan = Plan(context: parent)
+            plan.title = "plan"
+            try parent.save()
+            return (step.objectID, plan.objectID)
+        }
+        _ = try root.performAndWait { try root.save() }
+        child.undoManager = UndoManager()
+        try delete(id, in: child)
+        _ = try child.performAndWait { try child.save() }
+        _ = try parent.performAndWait { try parent.save() }
+        let others = office.container.newBackgroundContext()
+        try others.performAndWait {
+            try read(id, as: Step.self, in: others).plan = try read(list, as: Plan.self, in: others)
+            try others.save()
+        }
+
+        // The child takes the delete back, and the root forgets it.
+        try child.performAndWait {
+            child.undo()
+            try child.save()
+        }
+        root.performAndWait { root.reset() }
+
+        let again = ManagedObjectContext(parent: parent)
+        try parent.performAndWait {
+            _ = try parent.mergeChanges()
+            let step = try read(id, as: Step.self, in: parent)
+            #expect(parent.insertedObjects == [step])
+            #expect(step.plan?.objectID == list)
+            #expect(step.plan?.steps == [step])
+        }
+        try delete(id, in: again)
+        _ = try again.performAndWait { try again.save() }
+        try parent.performAndWait {
+            let plan = try read(list, as: Plan.self, in: parent)
+            #expect(plan.steps.isEmpty)
+        }
+    }
 }

@@ -67,8 +67,8 @@ struct ObjectStatus {
         case foundGone
         /// A delete is taken back, by undo or a rollback, or by a child that inserts the object again.
         case broughtBack
-        /// A child has made it and saves it into this context.
-        case arrived
+        /// A child has made it and saves it into this context; or has brought it back.
+        case arrived(isReturned: Bool)
         /// Its values are dropped.
         case turnedIntoFault(FaultReason)
         /// It leaves its context.
@@ -96,6 +96,7 @@ struct ObjectStatus {
         static let valid = Marks(rawValue: 8)
         static let holdsRow = Marks(rawValue: 16)
         static let journaled = Marks(rawValue: 32)
+        static let returned = Marks(rawValue: 64)
         /// Marks that are not about the record but about who remembers the object.
         static let ofOthers: Marks = [.holdsRow, .journaled]
     }
@@ -127,18 +128,22 @@ struct ObjectStatus {
         case .settled(let known): pending = known
         case .saved:
             pending = .nothing
-            marks.remove(.temporary)
+            marks.subtract([.temporary, .returned])
         case .changesDropped: pending = .nothing
         case .editsDropped: if pending == .update { pending = .nothing }
         case .outdated: if reading == .read { reading = .fault }
         case .read: reading = .read
         case .foundGone: standing = .gone
         case .broughtBack:
-            if standing == .detached { standing = .present }
+            if standing == .detached {
+                standing = .present
+                marks.insert(.returned)
+            }
             reading = .read
             if pending == .delete { pending = .nothing }
             if pending == .insertAndDelete { pending = .insert }
-        case .arrived: become(.present, .read, [.temporary])
+        case .arrived(let isReturned):
+            become(.present, .read, isReturned ? [.temporary, .returned] : [.temporary])
         case .turnedIntoFault(.anew): become(.present, .fault)
         case .turnedIntoFault(.refresh):
             become(.present, reading == .fault ? .fault : .refreshedFault)
@@ -176,6 +181,8 @@ struct ObjectStatus {
     var isPendingDelete: Bool { pending == .delete || pending == .insertAndDelete }
     /// Whether the object has never been in the store.
     var isTemporary: Bool { marks.contains(.temporary) }
+    /// Whether the object is to be inserted again after it had left the context: others may know it.
+    var isReturned: Bool { marks.contains(.returned) }
     /// Whether the identifier counts as permanent in any case.
     var isPromisedIdentifier: Bool { marks.contains(.permanent) }
 

@@ -56,7 +56,10 @@ extension ManagedObjectContext {
         of property: SchemaProperty, in id: GraphID,
         _ read: (SchemaProperty, GraphID) throws -> RelationMembers
     ) rethrows -> RelationMembers {
-        if registry[id]?.status.isTemporary == true, !property.mayLeadToNew {
+        // Nobody below leads to a new object, but others may to one that has come back and that they know.
+        if let status = registry[id]?.status, status.isTemporary,
+            !status.isReturned || property.isStoredToMany, !property.mayLeadToNew
+        {
             return RelationMembers(read: [])
         }
         let members = try read(property, id)

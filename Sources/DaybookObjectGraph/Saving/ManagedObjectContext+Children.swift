@@ -9,6 +9,8 @@ struct ChildSave {
         let change: Change
         /// All values as the child saw them before it changed them; empty for an insert.
         let seen: [Value]
+        /// Whether the object is inserted again, as others may know it.
+        let isReturned: Bool
     }
 
     /// In the order of an entry.
@@ -32,7 +34,8 @@ extension ManagedObjectContext {
             guard let change = item.change, !change.isEmpty else { return nil }
             return ChildSave.Item(
                 id: item.object.graphID, change: change,
-                seen: change.isInsert ? [] : item.valuesSeen)
+                seen: change.isInsert ? [] : item.valuesSeen,
+                isReturned: item.object.status.isReturned)
         }
         return ChildSave(
             items: changed.sorted { $0.change.precedes($1.change) }, policy: mergePolicy,
@@ -81,6 +84,7 @@ extension ManagedObjectContext {
         /// made.
         let object: ManagedObject?
         let change: Change
+        let isReturned: Bool
     }
 
     /// The collisions of what a child would save with what has changed here, whichever side its policy
@@ -147,7 +151,10 @@ extension ManagedObjectContext {
             conflicts += outcome.conflicts.inStore(coordinator.identifier(ofStore: item.id.store))
             merged += outcome.merged
             guard let change = outcome.change else { continue }
-            arrivals.append(Arrival(id: item.id, object: outcome.object, change: change))
+            arrivals.append(
+                Arrival(
+                    id: item.id, object: outcome.object, change: change,
+                    isReturned: item.isReturned))
         }
         if !conflicts.isEmpty, save.policy == .error {
             throw StoreError.conflict(conflicts, in: coordinator.model.schema)
@@ -265,7 +272,7 @@ extension ManagedObjectContext {
     private func take(_ arrival: Arrival, isAsRead: Bool) {
         switch arrival.change.kind {
         case .insert(let values, let members):
-            takeMembers(members, of: takeInsert(arrival.id, values))
+            takeMembers(members, of: takeInsert(arrival, values))
         case .update(let edits, let members):
             guard let object = arrival.object else { return }
             takeEdits(edits, of: object)
@@ -291,7 +298,8 @@ extension ManagedObjectContext {
         return holders
     }
 
-    private func takeInsert(_ id: GraphID, _ values: [Value]) -> ManagedObject {
+    private func takeInsert(_ arrival: Arrival, _ values: [Value]) -> ManagedObject {
+        let id = arrival.id
         let binding = binding(id.object.entity)
         // An object made and deleted here is held by the undo steps, and is still the same one.
         let object =
@@ -302,7 +310,7 @@ extension ManagedObjectContext {
         if journal.change(of: id)?.isDelete == true {
             object.undergo(.broughtBack)
         } else {
-            object.undergo(.arrived)
+            object.undergo(.arrived(isReturned: arrival.isReturned))
             registry.register(object)
         }
         recordInsert(of: object)

@@ -67,7 +67,8 @@ import Testing
         held.markJournaled()
 
         for event in [
-            .detached, .arrived, .turnedIntoFault(.anew), .turnedIntoFault(.reset), .saved,
+            .detached, .arrived(isReturned: true), .turnedIntoFault(.anew),
+            .turnedIntoFault(.reset), .saved,
         ] as [ObjectStatus.Event] {
             let after = status(held, event)
             #expect(after.holdsRow && after.isJournaled, "\(event)")
@@ -85,6 +86,18 @@ import Testing
 
         let back = status(.new, .inserted, .eventEnded, .detached, .broughtBack, .settled(.insert))
         #expect(back.standing == .present && back.pending == .insert && back.isTemporary)
+    }
+
+    @Test func `who was inserted again has returned until it is saved, here and in the parent`() {
+        let back = status(.new, .inserted, .eventEnded, .detached, .broughtBack, .settled(.insert))
+
+        #expect(back.isReturned)
+        #expect(!status(back, .saved).isReturned)
+        #expect(!status(.new, .inserted, .eventEnded).isReturned)
+        // A delete that was pending is taken back, and the object had not left.
+        #expect(!status(.fault, .read, .deleted, .broughtBack).isReturned)
+        #expect(status(.fault, .arrived(isReturned: true)).isReturned)
+        #expect(!status(.fault, .arrived(isReturned: false)).isReturned)
     }
 
     @Test func `a record found deleted leaves the pending change to the caller`() {
