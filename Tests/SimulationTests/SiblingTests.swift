@@ -138,6 +138,26 @@ import Testing
         }
     }
 
+    @Test func `a delete is in no conflict over a reference that others have turned elsewhere`()
+        throws
+    {
+        try ours.performAndWait {
+            let mentor = try make(Person.self)
+            let other = try make(Person.self)
+            let person = try make(Person.self) { $0.mentor = mentor }
+            person.first = "Ada"
+            ours.processPendingChanges()
+            try change(person) { person, _ in person.mentor = try twin(other) }
+
+            ours.delete(mentor)
+            try ours.save()
+
+            _ = try ours.mergeChanges()
+            #expect(person.first == "Ada")
+            #expect(person.mentor === other)
+        }
+    }
+
     @Test func `an object saved over entries not merged yet still takes in those entries`() throws {
         try ours.performAndWait {
             let plan = try make(Plan.self)

@@ -75,7 +75,9 @@ extension ManagedObjectContext {
         }
     }
 
-    /// The references without inverse that a pending object has to some objects.
+    /// The references without inverse to some objects that a pending object has got.
+    ///
+    /// Those that it had before are the store's, which knows where they lead by now.
     private func references(
         of item: NetChange, to lost: Set<GraphID>
     ) -> [NullifiedReference] {
@@ -86,9 +88,9 @@ extension ManagedObjectContext {
         let schema = item.object.binding.schema
         var found: [NullifiedReference] = []
         for property in schema.referenceSlots where property.isOneWay {
-            guard let slot = property.slot, let target = item.object.values[slot].reference else {
-                continue
-            }
+            guard change.sets(property.number), let slot = property.slot,
+                let target = item.object.values[slot].reference
+            else { continue }
             let destination = GraphID(store: owner.store, object: target)
             guard lost.contains(destination) else { continue }
             let edit = Edit(property: property.number, old: .object(target), new: .null)
@@ -155,5 +157,16 @@ extension Member {
             kind: .update(
                 edits: [], members: [MembershipEdit(property: property, removed: [self])]),
             destination: GraphID(store: owner.store, object: object))
+    }
+}
+
+extension Change {
+    /// Whether it gives a property with a slot a value.
+    fileprivate func sets(_ property: PropertyNumber) -> Bool {
+        switch kind {
+        case .insert: true
+        case .update(let edits, _): edits.contains { $0.property == property }
+        case .delete: false
+        }
     }
 }
