@@ -86,8 +86,8 @@ extension ManagedObjectContext {
             else { continue }
             let more = try parentStore.changes(
                 meeting: questions[run.store] ?? [], of: run.objects, in: store)
-            // Mostly there is one store, whose changes need not be copied.
-            found = found.isEmpty ? more : found + more
+            // Mostly there is one run, whose changes need not be copied.
+            if found.isEmpty { found = more } else { found += more }
         }
         return found
     }

@@ -2,8 +2,8 @@ internal import DaybookJournalLog
 internal import DaybookLMDB
 package import DaybookObjectModel
 
-// The index of changes: which entries have changed a property, of which objects, and from what to what. Where the table also has entries
-// by author, an author's changes are found by those of their entries.
+// The index of changes: which entries have changed a property, of which objects, and from what to what. Where the table
+// also has entries by author, an author's changes are found by those of their entries.
 
 extension Snapshot {
     /// How the index of changes serves a condition on the past; nil where it does not.
