@@ -29,6 +29,7 @@ const char *audit_report_script(void) {
 #embed "report/span.js" suffix(, '\n',)
 #embed "report/object.js" suffix(, '\n',)
 #embed "report/summary.js" suffix(, '\n',)
+#embed "report/moment.js" suffix(, '\n',)
 #embed "report/machine.js" suffix(, '\n',)
 #embed "report/neighbours.js" suffix(, '\n',)
 #embed "report/live.js" suffix(, '\n',)

@@ -178,3 +178,34 @@ test("hostile values are text, in the table and in the drawing", async () => {
     assert.equal(page.document.querySelectorAll("main script").length, 0);
     assert.ok(page.find(".near .middle text").textContent.startsWith("</text><script>"));
 });
+
+test("objects stand by their numbers, however they come, go and come back", async () => {
+    const [count, step] = [45, 7];
+    const numbers = Array.from({ length: count }, (_, index) => 1 + index * step % count);
+    const entries = numbers.map((number, index) =>
+        entry(index + 1, [insert(`Team/${number}`, {})]));
+    const leaving = numbers.filter((number) => number % 4 === 1);
+    entries.push(entry(count + 1, leaving.map((number) => remove(`Team/${number}`, {}))));
+    const page = await open("#machine", entries);
+
+    const shown = () => Array.from(page.document.querySelectorAll("#machine-table tbody tr"),
+        (row) => row.dataset.row);
+    const sorted = (list) => list.slice().sort((one, other) => one - other);
+    const pageOf = (list, number) => {
+        const start = list.indexOf(number) - list.indexOf(number) % 20;
+        return list.slice(start, start + 20).map((each) => `Team/${each}`);
+    };
+    for (const at of [1, 2, 20, 45, 44, 33, 7, 45]) {
+        await goTo(page, at);
+        const there = sorted(numbers.slice(0, at));
+        assert.deepEqual(shown(), pageOf(there, numbers[at - 1]), `after ${at}`);
+        assert.deepEqual(page.texts("#machine-entity option")[0], `Team (${at})`);
+    }
+
+    await goTo(page, count + 1);
+    assert.deepEqual(shown(), pageOf(sorted(numbers), 1));
+    assert.equal(page.document.querySelectorAll("#machine-table tr.delete").length, 5);
+    assert.equal(page.texts("#machine-entity option")[0], `Team (${count - leaving.length})`);
+    await goTo(page, count);
+    assert.equal(page.texts("#machine-entity option")[0], `Team (${count})`);
+});

@@ -1,100 +1,11 @@
-// Time machine: the objects as they were after any entry, stepped through in both directions.
+// Time machine: the objects as they were after any entry, gone through in both directions.
 
-/** The objects after the first `at` entries, by name: each with its entity and its values. */
-const moment = { at: 0, wanted: 0, objects: new Map(), links: new Map() };
 const machine = {
     isDrawn: false, isRunning: false, mayTurn: false, entity: "", page: 0, picked: "", timer: 0,
     rows: 20,
 };
 
-/** The entry whose number in the report is `at`, counted from the oldest; undefined for none. */
-const entryAt = (at) => entries[entries.length - at];
-
 // MARK: Stepping
-
-/** Replays one entry more, or takes the last one back. */
-function stepForward() {
-    for (const change of record(entryAt(moment.at + 1)).changes) replay(change);
-    moment.at += 1;
-}
-
-function stepBack() {
-    const { changes } = record(entryAt(moment.at));
-    for (const change of changes.slice().reverse()) takeBack(change);
-    moment.at -= 1;
-}
-
-function replay(change) {
-    if (change.op === "delete") return forget(change.object);
-    const object = objectAt(change.object, change.entity);
-    for (const row of rowsOf(change)) set(object, row, row.new, row.removed, row.added);
-}
-
-function takeBack(change) {
-    if (change.op === "insert") return forget(change.object);
-    const object = objectAt(change.object, change.entity);
-    for (const row of rowsOf(change)) set(object, row, row.old, row.added, row.removed);
-}
-
-function objectAt(name, entity) {
-    let object = moment.objects.get(name);
-    if (!object) {
-        object = { name, entity, values: new Map() };
-        moment.objects.set(name, object);
-    }
-    return object;
-}
-
-function forget(name) {
-    const object = moment.objects.get(name);
-    if (!object) return;
-    for (const [property, { value: was, members: set, isReference }] of object.values) {
-        if (isReference && was) unlink(name, property, was);
-        for (const member of set?.keys() ?? []) unlink(name, property, member);
-    }
-    moment.objects.delete(name);
-}
-
-/** Gives a property a value, or lets members leave and join. */
-function set(object, row, now, leaving, joining) {
-    const known = object.values.get(row.name);
-    if (row.removed || row.added) {
-        const list = known?.members ?? new Map();
-        for (const member of leaving ?? []) {
-            list.delete(memberName(member));
-            unlink(object.name, row.name, memberName(member));
-        }
-        for (const member of joining ?? []) {
-            list.set(memberName(member), orderOf(member));
-            link(object.name, row.name, memberName(member));
-        }
-        object.values.set(row.name, { members: list, isReference: true });
-        return;
-    }
-    if (known?.isReference && known.value) unlink(object.name, row.name, known.value);
-    object.values.set(row.name,
-        { value: now, isReference: row.isReference, isKeptBack: row.isKeptBack });
-    if (row.isReference && now) link(object.name, row.name, now);
-}
-
-/** Where a member stands; without an order they stand by their numbers. */
-const orderOf = (member) => typeof member === "object" ? member.order : 0;
-
-const linkKey = (source, property) => `${source} ${property}`;
-function link(source, property, target) {
-    let from = moment.links.get(target);
-    if (!from) {
-        from = new Map();
-        moment.links.set(target, from);
-    }
-    from.set(linkKey(source, property), { source, property });
-}
-
-function unlink(source, property, target) {
-    const from = moment.links.get(target);
-    from?.delete(linkKey(source, property));
-    if (from?.size === 0) moment.links.delete(target);
-}
 
 /** Goes to a moment in slices, so that the page stays responsive, and shows what is reached. */
 async function travel(to) {
@@ -239,9 +150,7 @@ function drawChanges(entry) {
 /** The entities with how many objects each has, and the one that is shown. */
 function drawKinds(touched) {
     const counts = new Map(Object.keys(scope.properties ?? {}).map((name) => [name, 0]));
-    for (const { entity } of moment.objects.values()) {
-        counts.set(entity, (counts.get(entity) ?? 0) + 1);
-    }
+    for (const [entity, { length }] of moment.kinds) if (length > 0) counts.set(entity, length);
     for (const { entity } of touched.values()) {
         if (!counts.has(entity)) counts.set(entity, 0);
     }
@@ -262,26 +171,44 @@ function drawKinds(touched) {
     select.value = machine.entity;
 }
 
-const numberOf = (name) => Number(name.slice(name.lastIndexOf("/") + 1));
-
-/** The objects of the entity that is shown, those that the entry has deleted included. */
+/** The objects of the entity that is shown, with those that the entry deleted, in their order. */
 function shownObjects(touched) {
+    const kind = moment.kinds.get(machine.entity) ?? [];
+    const gone = Array.from(touched.values())
+        .filter((change) => change.op === "delete" && change.entity === machine.entity).map(ghostOf)
+        .sort((one, other) => compare(one.name, other.name));
+    if (gone.length === 0) return kind;
     const list = [];
-    for (const object of moment.objects.values()) {
-        if (object.entity === machine.entity) list.push(object);
-    }
-    for (const [name, change] of touched) {
-        if (change.op === "delete" && change.entity === machine.entity) {
-            const ghost = { name, entity: change.entity, values: new Map(), isGone: true };
-            for (const row of rowsOf(change)) {
-                const set = row.removed && new Map(row.removed.map((member) =>
-                    [memberName(member), orderOf(member)]));
-                ghost.values.set(row.name, { value: row.old, members: set, ...row });
-            }
-            list.push(ghost);
+    let next = 0;
+    for (const object of kind) {
+        while (next < gone.length && compare(gone[next].name, object.name) < 0) {
+            list.push(gone[next]);
+            next += 1;
         }
+        list.push(object);
     }
-    return list.sort((one, other) => numberOf(one.name) - numberOf(other.name));
+    return [...list, ...gone.slice(next)];
+}
+
+/** A deleted object with the values that it had. */
+function ghostOf(change) {
+    const ghost = { name: change.object, entity: change.entity, values: new Map(), isGone: true };
+    for (const row of rowsOf(change)) {
+        const set = row.removed && new Map(row.removed.map((member) =>
+            [memberName(member), orderOf(member)]));
+        ghost.values.set(row.name, { value: row.old, members: set, ...row });
+    }
+    return ghost;
+}
+
+/** Where the first object that an entry touches stands in a list; its length for none. */
+function firstTouched(list, touched) {
+    let first = list.length;
+    for (const [name, { entity }] of touched) {
+        const place = entity === machine.entity ? placeIn(list, name) : first;
+        if (place < first) first = place;
+    }
+    return first;
 }
 
 const columnLimit = 12;
@@ -298,8 +225,8 @@ function drawTable(touched) {
     const list = shownObjects(touched);
     const pages = Math.max(1, Math.ceil(list.length / machine.rows));
     if (machine.mayTurn) {
-        const first = list.findIndex(({ name }) => touched.has(name));
-        if (first >= 0) machine.page = Math.floor(first / machine.rows);
+        const first = firstTouched(list, touched);
+        if (first < list.length) machine.page = Math.floor(first / machine.rows);
         machine.mayTurn = false;
     }
     machine.page = Math.min(Math.max(machine.page, 0), pages - 1);
