@@ -33,7 +33,8 @@ final class ContextLock: @unchecked Sendable {
     /// The lock of all contexts of the main queue.
     static let main = ContextLock(queue: .main, holders: [.mainQueue])
 
-    private let queue: DispatchQueue
+    /// The queue; nil until there is work for it, which most contexts that live shortly never have.
+    private var queue: DispatchQueue?
     private let condition = NSCondition()
     /// The holders of the lock, borrowers after lenders: the last one works.
     private var holders: [ThreadMark]
@@ -49,11 +50,11 @@ final class ContextLock: @unchecked Sendable {
     private static let held = Mutex<[ThreadMark: [ContextLock]]>([:])
 
     /// Makes the lock of a context with a queue of its own.
-    convenience init(queue: DispatchQueue) {
-        self.init(queue: queue, holders: [])
+    convenience init() {
+        self.init(queue: nil, holders: [])
     }
 
-    private init(queue: DispatchQueue, holders: [ThreadMark]) {
+    private init(queue: DispatchQueue?, holders: [ThreadMark]) {
         self.queue = queue
         self.holders = holders
         worker = Atomic(holders.last?.rawValue ?? 0)
@@ -149,6 +150,8 @@ final class ContextLock: @unchecked Sendable {
     private func enqueue(_ job: Job, lending locks: [ContextLock]) {
         condition.lock()
         queuedCount += 1
+        let queue = queue ?? DispatchQueue(label: "Daybook.ManagedObjectContext")
+        self.queue = queue
         condition.unlock()
         queue.async { self.serve(job, lending: locks) }
     }

@@ -214,8 +214,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
         lock =
             switch concurrencyType {
             case .mainQueue: .main
-            case .privateQueue:
-                ContextLock(queue: DispatchQueue(label: "Daybook.ManagedObjectContext"))
+            case .privateQueue: ContextLock()
             }
         let manager = UndoManager()
         manager.attach(to: self)

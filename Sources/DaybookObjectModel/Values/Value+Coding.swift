@@ -1,4 +1,5 @@
 import DaybookDigest
+import DaybookStopping
 import Foundation
 
 // | tag | value | bytes that follow |
@@ -150,10 +151,49 @@ extension RawSpan {
         }
     }
 
-    /// Whether a value of a frequent form exactly fills the bytes between two offsets: one that
-    /// ``skipValue(at:)`` would accept. Every row that is read is checked with this; false means
-    /// that a closer check is needed.
-    package func isPlainValue(from start: Int, to end: Int) -> Bool {
+    /// Passes over fields that are empty, or which a value of a frequent form exactly fills: one that
+    /// ``skipValue(at:)`` would accept. Every row that is read is checked with this.
+    ///
+    /// - Parameters:
+    ///   - first: The field to begin with.
+    ///   - count: How many fields there are.
+    ///   - width: How many bytes a field's end offset has: 1, 2 or 4.
+    ///   - ends: Where the end offsets are, big-endian. All of them must be within the bytes.
+    ///   - fields: Where the first field starts, from which the offsets count.
+    /// - Returns: The first field that needs a closer check; `count` for none.
+    package func endOfPlainFields(
+        from first: Int, of count: Int, width: Int, ends: Int, fields: Int
+    ) -> Int {
+        require(
+            ends >= 0 && ends + count * width <= byteCount, "The end offsets are within the bytes.")
+        // A read of many rows spends much of its time here, so each loop knows its width.
+        return switch width {
+        case 1: endOfPlainFields(from: first, of: count, UInt8.self, ends: ends, fields: fields)
+        case 2: endOfPlainFields(from: first, of: count, UInt16.self, ends: ends, fields: fields)
+        default: endOfPlainFields(from: first, of: count, UInt32.self, ends: ends, fields: fields)
+        }
+    }
+
+    @inline(__always)
+    private func endOfPlainFields<End: FixedWidthInteger & BitwiseCopyable>(
+        from first: Int, of count: Int, _: End.Type, ends: Int, fields: Int
+    ) -> Int {
+        func end(of field: Int) -> Int {
+            let bytes = unsafeLoadUnaligned(
+                fromUncheckedByteOffset: ends + field * MemoryLayout<End>.size, as: End.self)
+            return fields + Int(truncatingIfNeeded: End(bigEndian: bytes))
+        }
+        var start = first == 0 ? fields : end(of: first - 1)
+        for field in first..<count {
+            let end = end(of: field)
+            guard start == end || isPlainValue(from: start, to: end) else { return field }
+            start = end
+        }
+        return count
+    }
+
+    @inline(__always)
+    private func isPlainValue(from start: Int, to end: Int) -> Bool {
         guard start >= 0, start < end, end <= byteCount else { return false }
         let size = end - start - 1
         switch unsafeLoadUnaligned(fromUncheckedByteOffset: start, as: UInt8.self) {
@@ -166,6 +206,10 @@ extension RawSpan {
         case ValueTag.string where size > 0:
             let count = unsafeLoadUnaligned(fromUncheckedByteOffset: start + 1, as: UInt8.self)
             return count < 0x80 && Int(count) == size - 1 && isASCII((start + 2)..<end)
+        case ValueTag.object where size > 1:
+            // Most entities have a number of one byte.
+            let entity = unsafeLoadUnaligned(fromUncheckedByteOffset: start + 1, as: UInt8.self)
+            return entity < 0x80 && isVariable(from: start + 2, to: end)
         default:
             return false
         }
@@ -173,6 +217,7 @@ extension RawSpan {
 
     /// Whether a number of variable length, of at most four bytes, exactly fills the bytes between
     /// two offsets.
+    @inline(__always)
     private func isVariable(from start: Int, to end: Int) -> Bool {
         guard start < end, end - start <= 4 else { return false }
         let last = unsafeLoadUnaligned(fromUncheckedByteOffset: end - 1, as: UInt8.self)

@@ -110,19 +110,23 @@ extension RowLayout {
     ///
     /// - Throws: ``DecodingFailure`` wherever ``values(in:)`` would.
     func check(_ bytes: RawSpan) throws(DecodingFailure) {
-        let fields = fieldsStart
-        var start = fields
-        for slot in 0..<count {
-            let end = fields + end(of: slot, in: bytes)
-            if start != end, !bytes.isPlainValue(from: start, to: end) {
-                var offset = start
-                try bytes.skipValue(at: &offset)
-                guard offset == end else {
-                    throw DecodingFailure(at: offset, expected: "the end of field \(slot)")
-                }
-            }
-            start = end
+        var slot = 0
+        while true {
+            slot = bytes.endOfPlainFields(
+                from: slot, of: count, width: width, ends: Self.headerSize, fields: fieldsStart)
+            guard slot < count else { break }
+            try checkClosely(slot, in: bytes)
+            slot += 1
         }
-        try checkEnd(at: start, in: bytes)
+        try checkEnd(at: fieldsStart + (count == 0 ? 0 : end(of: count - 1, in: bytes)), in: bytes)
+    }
+
+    @inline(never)
+    private func checkClosely(_ slot: Int, in bytes: RawSpan) throws(DecodingFailure) {
+        var offset = fieldsStart + (slot == 0 ? 0 : end(of: slot - 1, in: bytes))
+        try bytes.skipValue(at: &offset)
+        guard offset == fieldsStart + end(of: slot, in: bytes) else {
+            throw DecodingFailure(at: offset, expected: "the end of field \(slot)")
+        }
     }
 }

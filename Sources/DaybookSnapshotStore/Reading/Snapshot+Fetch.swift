@@ -253,7 +253,9 @@ extension Snapshot {
         let single = query.entities.count == 1 ? query.entities[0] : nil
         let entities = single == nil ? Set(query.entities) : []
         let lower = StoreKey.index(property.number)
-        var first = FirstObjects(window: window)
+        // Records of one entity with the same value come in the order of the numbers.
+        var first = FirstObjects(
+            window: window, comesInOrder: order == .ascending && single != nil)
         var isWhole = true
         try projection.scanIndex(
             from: lower, to: StoreKey.end(of: lower) ?? [], order: order, in: transaction
@@ -265,9 +267,7 @@ extension Snapshot {
                 isWhole = false
                 return .stop
             }
-            guard first.add(object, under: value) == .proceed else { return .stop }
-            // Records of one entity with the same value come in the order of the numbers.
-            return order == .ascending && single != nil && first.isFull ? .stop : .proceed
+            return first.add(object, under: value)
         }
         guard isWhole else { return nil }
         first.arrange()
@@ -281,6 +281,8 @@ extension Snapshot {
 private struct FirstObjects {
     private(set) var objects: [ObjectID] = []
     private let window: Int
+    /// Whether objects with the same value come in the order of their numbers.
+    private let comesInOrder: Bool
     /// With so many objects those that are not wanted are let go of.
     private let capacity: Int
     /// The value of the last record.
@@ -288,18 +290,23 @@ private struct FirstObjects {
     /// Where the objects with that value begin.
     private var start = 0
 
-    init(window: Int) {
+    init(window: Int, comesInOrder: Bool) {
         self.window = window
+        self.comesInOrder = comesInOrder
         let (double, isTooGreat) = window.multipliedReportingOverflow(by: 2)
         capacity = isTooGreat ? .max : max(double, 512)
         objects.reserveCapacity(min(window, 512))
     }
 
     /// Whether there are as many as are wanted.
-    var isFull: Bool { objects.count >= window }
+    private var isFull: Bool { objects.count >= window }
 
     /// Adds the object of the next record, and says whether more are wanted.
     mutating func add(_ object: ObjectID, under value: RawSpan) -> WalkStep {
+        if comesInOrder {
+            objects.append(object)
+            return isFull ? .stop : .proceed
+        }
         if !value.hasSameBytes(as: self.value.bytes.span.bytes) {
             arrange()
             if isFull { return .stop }
@@ -314,7 +321,7 @@ private struct FirstObjects {
 
     /// Puts the objects with the last value in order, and lets go of those that are not wanted.
     mutating func arrange() {
-        guard objects.count - start > 1 else { return }
+        guard !comesInOrder, objects.count - start > 1 else { return }
         objects[start...].sort { ($0.number, $0.entity) < ($1.number, $1.entity) }
         objects.removeLast(max(0, objects.count - max(window, start)))
     }
