@@ -24,6 +24,7 @@ const char *audit_report_style_without_script(void) {
 const char *audit_report_script(void) {
     static const unsigned char text[] = {
 #embed "report/reading.js" suffix(, '\n',)
+#embed "report/names.js" suffix(, '\n',)
 #embed "report/values.js" suffix(, '\n',)
 #embed "report/timeline.js" suffix(, '\n',)
 #embed "report/span.js" suffix(, '\n',)

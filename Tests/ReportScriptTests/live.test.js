@@ -72,6 +72,15 @@ test("new entries appear at the top, once, and count in all choices", async () =
     assert.equal(text(page.find("#object-title")), "Book/2 Ulysses");
 });
 
+test("an entry with another model has the page loaded anew, for the names in it", async () => {
+    const { page, send } = await open(story);
+    page.value("startAgain = () => { window.isLoadedAnew = true; }");
+
+    await send(entry(3, [], { kind: "model" }));
+
+    assert.equal(page.window.isLoadedAnew, true);
+});
+
 test("filters hold for new entries, and the focus stays", async () => {
     const { page, send } = await open(story);
     await page.filter({ author: "ada" });

@@ -209,3 +209,31 @@ test("objects stand by their numbers, however they come, go and come back", asyn
     await goTo(page, count);
     assert.equal(page.texts("#machine-entity option")[0], `Team (${count})`);
 });
+
+test("entries from before something was renamed are shown in the names of now", async () => {
+    const human = { name: "Person", properties: { called: "first", club: "team" } };
+    const names = [
+        { before: 3, entities: { Club: { name: "Team", properties: {} }, Human: human } },
+        { entities: {} },
+    ];
+    const page = await open("#machine", [
+        entry(1, [insert("Club/1", { name: "Red" })]),
+        entry(2, [insert("Human/3", { called: "Ada", club: "Club/1" }),
+            insert("Human/4", { called: "Bob" }, { added: { friends: ["Human/3"] } })]),
+        entry(3, [], { kind: "model" }),
+        entry(4, [update("Person/3", { first: "Ada" }, { first: "Ada L." })]),
+        entry(5, [], { kind: "model" }),
+        entry(6, [update("Person/4", {}, {}, {
+            removed: { friends: [{ object: "Person/3", order: 1 }] },
+        })]),
+    ], { names });
+
+    for (const [at, person] of [[2, "Ada"], [6, "Ada L."], [2, "Ada"]]) {
+        await goTo(page, at);
+        assert.deepEqual(tables(page), {
+            "Team/1": { name: "Red" }, "Person/3": { first: person, team: "Team/1 Red" },
+            "Person/4": at < 6 ? { first: "Bob", friends: "Person/3" } : { first: "Bob" },
+        }, `after entry ${at}`);
+    }
+    assert.equal(await page.filter({ entity: "Person" }), "3 of 6 entries, 4 of 5 changes");
+});

@@ -33,11 +33,13 @@ async function takeIn() {
     blocks.push({ lines: texts });
     const changed = new Set();
     for (const [line, text] of texts.entries()) {
-        const read = parse(text);
+        const record = recordOn(text);
         // After a broken connection some may come again.
-        if (places.has(read.sequence)) continue;
-        const entry = addNewest(read, blocks.length - 1, line);
-        for (const { object } of read.changes) changed.add(object);
+        if (places.has(record.sequence)) continue;
+        // Another model may have other names for all that is shown.
+        if (record.kind === "model") return startAgain();
+        const entry = addNewest(record, blocks.length - 1, line);
+        for (const { object } of record.changes) changed.add(object);
         addHit(hits, entry);
     }
     scope.last = entries[0]?.sequence ?? 0;
@@ -51,6 +53,11 @@ async function takeIn() {
     if (shownView === "machine") {
         if (wasLast) goAndFollow(entries.length); else drawMoment();
     }
+}
+
+/** Loads the page anew. */
+function startAgain() {
+    window.location.reload();
 }
 
 /** Draws the page of the list again, and leaves the focus where it was. */

@@ -52,6 +52,9 @@ const pause = () => new Promise((resume) => {
     channel.port2.postMessage(null);
 });
 
+/** The record on a line, in the names of now. */
+const recordOn = (line) => inNamesOfNow(parse(line));
+
 /** Numbers of more digits than JavaScript keeps are read as text. */
 function parse(line) {
     if (!/[:,[]-?\d{16}/.test(line)) return JSON.parse(line);
@@ -76,7 +79,7 @@ let lastRecord = { entry: null, record: null };
 /** The whole record of an entry. */
 function record(entry) {
     if (lastRecord.entry !== entry) {
-        lastRecord = { entry, record: parse(lines(entry.block)[entry.line]) };
+        lastRecord = { entry, record: recordOn(lines(entry.block)[entry.line]) };
     }
     return lastRecord.record;
 }
@@ -86,7 +89,7 @@ async function readAll(progress) {
     for (let block = blocks.length - 1; block >= 0; block -= 1) {
         const texts = lines(block);
         for (let line = texts.length - 1; line >= 0; line -= 1) {
-            add(parse(texts[line]), block, line);
+            add(recordOn(texts[line]), block, line);
             if (performance.now() < until) continue;
             progress((blocks.length - block - line / texts.length) / blocks.length);
             await pause();

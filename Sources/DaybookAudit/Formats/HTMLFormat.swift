@@ -32,7 +32,7 @@ public struct HTMLFormat: AuditFormat {
     ///   with code `corrupt` at the first entry that is not what was written.
     /// - Complexity: O(*n*) page reads, *n* the size of the journal.
     public func encoder(for scope: AuditScope) throws -> any AuditEncoder {
-        HTMLEncoder(HTMLReport(scope, standing: try ReportStanding(scope)))
+        HTMLEncoder(try HTMLReport(scope, standing: try ReportStanding(scope)))
     }
 }
 

@@ -18,15 +18,18 @@ struct HTMLReport: Sendable {
     let scope: AuditScope
     /// The state of the journal.
     let standing: ReportStanding
+    /// What was called otherwise.
+    private let otherNames: OtherNames
 
     /// Before the lines of a block.
     static let blockOpening = "<script type=\"application/jsonl\" class=\"entries\">\n"
     /// After them.
     static let blockClosing = "</script>\n"
 
-    init(_ scope: AuditScope, standing: ReportStanding) {
+    init(_ scope: AuditScope, standing: ReportStanding) throws {
         self.scope = scope
         self.standing = standing
+        otherNames = OtherNames(try scope.store.modelHistory(), now: scope.schema)
     }
 
     /// Everything before the records.
@@ -165,6 +168,7 @@ struct HTMLReport: Sendable {
             append(to: &writer) { $0.relationship != nil }
             writer.name("properties")
             append(to: &writer) { $0.isPersistent }
+            otherNames.append(to: &writer)
             writer.name("display")
             writer.object { writer in
                 for entity in scope.schema.entities {

@@ -148,6 +148,37 @@ import Testing
         }
     }
 
+    @Test func `the page is told what was called otherwise, and before which entry`() throws {
+        let temporary = try TemporaryStore(Self.model)
+        try Self.insert("Home", into: temporary.store)
+        let before = try Page(of: temporary.store)
+        let sheet = EntityDescription(
+            name: "Sheet",
+            attributes: [
+                AttributeDescription(
+                    name: "heading", type: .string, renamingIdentifier: "title"),
+                AttributeDescription(name: "secret", type: .string, isConfidential: true),
+            ], renamingIdentifier: "Page")
+        _ = try Store.migrate(
+            at: temporary.path, to: ManagedObjectModel(entities: [sheet]), options: .counting())
+
+        let behind = try Page(of: temporary.store)
+        let store = try TestStore.open(at: temporary.path, options: .counting())
+        let after = try Page(of: store)
+        try store.close()
+
+        #expect(!before.html.contains(#""names":"#))
+        #expect(
+            after.html.contains(
+                #""names":[{"before":3,"entities":{"Page":{"name":"Sheet","#
+                    + #""properties":{"title":"heading"}}}},{"entities":{}}]"#))
+        // Whoever has the older model says everything in its words.
+        #expect(
+            behind.html.contains(
+                #""names":[{"before":3,"entities":{}},{"entities":{"Sheet":{"name":"Page","#
+                    + #""properties":{"heading":"title"}}}}]"#))
+    }
+
     // MARK: - Confidential
 
     @Test func `how much is kept back stands before the records`() throws {
