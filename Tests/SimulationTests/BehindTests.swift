@@ -320,4 +320,42 @@ import Testing
             #expect(try ours.count(FetchRequest<Step>()) == 0)
         }
     }
+
+    @Test func `what shows in the parent that it holds what a child deletes lets it go`() throws {
+        let (ids, room) = try savePeopleAndRoom()
+        try child.performAndWait {
+            let holder = try read(ids[0], as: Person.self, in: child)
+            #expect(holder.room == nil)
+        }
+        try root.performAndWait {
+            try read(ids[0], as: Person.self, in: root).room = try read(
+                room, as: Room.self, in: root)
+            root.processPendingChanges()
+        }
+        try parent.performAndWait {
+            let holder = try read(ids[0], as: Person.self, in: parent)
+            #expect(holder.room != nil)
+        }
+        // The parent still shows the first as its holder, and the child nobody.
+        try root.performAndWait {
+            try read(ids[1], as: Person.self, in: root).room = try read(
+                room, as: Room.self, in: root)
+            root.processPendingChanges()
+        }
+
+        try child.performAndWait {
+            child.delete(try read(room, as: Room.self, in: child))
+            child.mergePolicy = .overwrite
+            try child.save()
+        }
+
+        try parent.performAndWait {
+            for id in ids { #expect(try read(id, as: Person.self, in: parent).room == nil) }
+            try parent.save()
+        }
+        try root.performAndWait {
+            for id in ids { #expect(try read(id, as: Person.self, in: root).room == nil) }
+            try root.save()
+        }
+    }
 }

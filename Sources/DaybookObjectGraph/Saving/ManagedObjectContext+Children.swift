@@ -114,7 +114,8 @@ extension ManagedObjectContext {
         processPendingChanges()
         let isAsRead = try save.revision == news.revision && !parentStore.hasMoved()
         let (arrivals, conflicts, merged) = try merge(save)
-        for arrival in arrivals { take(arrival, isAsRead: isAsRead) }
+        let holders = isAsRead ? nil : holders(ofDeletedBy: arrivals)
+        for arrival in arrivals { take(arrival, heldBy: holders) }
         let made = endEvent()
         for arrival in arrivals where arrival.change.isInsert {
             // Where the object was deleted here, it has come back rather than been made.
@@ -267,9 +268,13 @@ extension ManagedObjectContext {
         return ObjectState(values: object.values, members: members)
     }
 
-    /// Makes a change that comes from a child, as if it had been made here; `isAsRead` tells that nothing
-    /// has changed below since the child last agreed with it.
-    private func take(_ arrival: Arrival, isAsRead: Bool) {
+    /// Makes a change that comes from a child, as if it had been made here.
+    ///
+    /// - Parameters:
+    ///   - arrival: The change.
+    ///   - holders: Who shows here that they hold the objects that are deleted; nil when nothing has changed below
+    ///     since the child last agreed with it, so that it is known who does.
+    private func take(_ arrival: Arrival, heldBy holders: [GraphID: Holders]?) {
         switch arrival.change.kind {
         case .insert(let values, let members):
             takeMembers(members, of: takeInsert(arrival, values))
@@ -279,17 +284,43 @@ extension ManagedObjectContext {
             takeMembers(members, of: object)
         case .delete:
             guard let object = arrival.object else { return }
-            let holders = isAsRead ? [:] : forgetHolders(of: object)
-            delete(object, cause: arrival.change.cause, heldBy: holders)
+            var known: Holders = [:]
+            if let holders {
+                known = forgetHolders(of: object)
+                known.merge(holders[arrival.id] ?? [:]) { $0 + $1 }
+            }
+            delete(object, cause: arrival.change.cause, heldBy: known)
         }
+    }
+
+    /// By the property of an object that says who holds it, those who do.
+    private typealias Holders = [PropertyNumber: [ObjectID]]
+
+    /// Who shows here that they lead to objects that a child deletes. What lies below may say otherwise, since others
+    /// have turned a reference elsewhere that is shown here as it was.
+    private func holders(ofDeletedBy arrivals: [Arrival]) -> [GraphID: Holders] {
+        let deleted = Set(arrivals.lazy.filter { $0.change.isDelete }.map(\.id))
+        var found: [GraphID: Holders] = [:]
+        guard !deleted.isEmpty else { return found }
+        for holder in registry.objects where !holder.isFault && !holder.isDeleted {
+            for property in holder.binding.schema.referenceSlots {
+                guard let end = property.end?.inverse, let slot = property.slot,
+                    let target = holder.value(inSlot: slot).reference
+                else { continue }
+                let id = GraphID(store: holder.graphID.store, object: target)
+                guard deleted.contains(id) else { continue }
+                found[id, default: [:]][end, default: []].append(holder.graphID.object)
+            }
+        }
+        return found
     }
 
     /// Lets it be read again who holds an object that is to be deleted: lists that were read since show
     /// others than those who held it when that was last read.
     ///
     /// - Returns: Who held it then: their own lists may have been read at that time, too.
-    private func forgetHolders(of object: ManagedObject) -> [PropertyNumber: [ObjectID]] {
-        var holders: [PropertyNumber: [ObjectID]] = [:]
+    private func forgetHolders(of object: ManagedObject) -> Holders {
+        var holders: Holders = [:]
         for property in object.binding.schema.properties where property.end?.isStored == false {
             guard case .many(let list)? = object.relations.removeValue(forKey: property.number)
             else { continue }
