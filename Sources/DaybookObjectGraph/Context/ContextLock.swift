@@ -33,7 +33,7 @@ final class ContextLock: @unchecked Sendable {
     /// The lock of all contexts of the main queue.
     static let main = ContextLock(queue: .main, holders: [.mainQueue])
 
-    /// The queue; nil until there is work for it, which most contexts that live shortly never have.
+    /// The queue; nil until there is work for it, which most short-lived contexts never have.
     private var queue: DispatchQueue?
     private let condition = NSCondition()
     /// The holders of the lock, borrowers after lenders: the last one works.
