@@ -150,7 +150,7 @@ function drawChanges(entry) {
 /** The entities with how many objects each has, and the one that is shown. */
 function drawKinds(touched) {
     const counts = new Map(Object.keys(scope.properties ?? {}).map((name) => [name, 0]));
-    for (const [entity, { length }] of moment.kinds) if (length > 0) counts.set(entity, length);
+    for (const [entity, { count }] of moment.kinds) if (count > 0) counts.set(entity, count);
     for (const { entity } of touched.values()) {
         if (!counts.has(entity)) counts.set(entity, 0);
     }
@@ -173,21 +173,10 @@ function drawKinds(touched) {
 
 /** The objects of the entity that is shown, with those that the entry deleted, in their order. */
 function shownObjects(touched) {
-    const kind = moment.kinds.get(machine.entity) ?? [];
-    const gone = Array.from(touched.values())
-        .filter((change) => change.op === "delete" && change.entity === machine.entity).map(ghostOf)
-        .sort((one, other) => compare(one.name, other.name));
-    if (gone.length === 0) return kind;
-    const list = [];
-    let next = 0;
-    for (const object of kind) {
-        while (next < gone.length && compare(gone[next].name, object.name) < 0) {
-            list.push(gone[next]);
-            next += 1;
-        }
-        list.push(object);
-    }
-    return [...list, ...gone.slice(next)];
+    const list = moment.kinds.get(machine.entity)?.inOrder ?? [];
+    const gone = Array.from(touched.values()).filter(({ op, entity }) =>
+        op === "delete" && entity === machine.entity).map(ghostOf);
+    return gone.length === 0 ? list : merged(list, gone);
 }
 
 /** A deleted object with the values that it had. */

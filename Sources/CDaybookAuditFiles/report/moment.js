@@ -2,7 +2,7 @@
 
 /**
  * The objects after the first `at` entries, by name: each with its entity and its values. `kinds`
- * has them by entity, in the order of their numbers.
+ * has them by entity, see `Kind`.
  */
 const moment = { at: 0, wanted: 0, objects: new Map(), kinds: new Map(), links: new Map() };
 
@@ -38,8 +38,7 @@ function objectAt(name, entity) {
     if (!object) {
         object = { name, entity, values: new Map() };
         moment.objects.set(name, object);
-        const kind = kindOf(entity);
-        kind.splice(placeIn(kind, name), 0, object);
+        kindOf(entity).add(object);
     }
     return object;
 }
@@ -52,28 +51,70 @@ function forget(name) {
         for (const member of set?.keys() ?? []) unlink(name, property, member);
     }
     moment.objects.delete(name);
-    const kind = kindOf(object.entity);
-    kind.splice(placeIn(kind, name), 1);
+    kindOf(object.entity).remove(object);
 }
 
-/** The objects of an entity in their order. */
+/**
+ * The objects of an entity. What comes and goes takes its place when the list is looked at: one
+ * entry may bring or take a hundred thousand.
+ */
+class Kind {
+    count = 0;
+    list = [];
+    added = [];
+    hasLost = false;
+
+    add(object) {
+        this.count += 1;
+        this.added.push(object);
+    }
+
+    remove(object) {
+        this.count -= 1;
+        object.isForgotten = true;
+        this.hasLost = true;
+    }
+
+    /** The objects in the order of their numbers. */
+    get inOrder() {
+        const isHere = ({ isForgotten }) => !isForgotten;
+        if (this.hasLost) {
+            this.list = this.list.filter(isHere);
+            this.added = this.added.filter(isHere);
+        }
+        if (this.added.length > 0) this.list = merged(this.list, this.added);
+        [this.added, this.hasLost] = [[], false];
+        return this.list;
+    }
+}
+
 function kindOf(entity) {
     let kind = moment.kinds.get(entity);
     if (!kind) {
-        kind = [];
+        kind = new Kind();
         moment.kinds.set(entity, kind);
     }
     return kind;
 }
 
+/** Objects in their order, with more of them, which come in any. */
+function merged(list, more) {
+    const all = [];
+    let next = 0;
+    for (const object of more.slice().sort((one, other) => compare(one.name, other.name))) {
+        const place = placeIn(list, object.name);
+        for (; next < place; next += 1) all.push(list[next]);
+        all.push(object);
+    }
+    return all.concat(list.slice(next));
+}
+
 /** Where an object stands, or would stand, among objects in their order. */
-function placeIn(kind, name) {
-    let [low, high] = [0, kind.length];
-    // Most entries add behind the last one.
-    if (high > 0 && compare(kind[high - 1].name, name) < 0) return high;
+function placeIn(list, name) {
+    let [low, high] = [0, list.length];
     while (low < high) {
         const middle = (low + high) >> 1;
-        if (compare(kind[middle].name, name) < 0) low = middle + 1; else high = middle;
+        if (compare(list[middle].name, name) < 0) low = middle + 1; else high = middle;
     }
     return low;
 }
