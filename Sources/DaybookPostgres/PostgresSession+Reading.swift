@@ -141,8 +141,9 @@ extension PostgresSession {
         """
     }
 
-    /// How many rows are looked at for a page, so that a page of a long journal does not cost its length.
-    private static let rowsMaximum = 32_768
+    /// How many rows are looked at for a page, so that a page of a long journal does not cost its length; few enough
+    /// to be sorted in memory, and for the next page to be read while one is folded.
+    private static let rowsMaximum = 8_192
 }
 
 extension SharedPage {

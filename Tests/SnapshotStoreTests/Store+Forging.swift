@@ -11,9 +11,9 @@ extension Store {
             let last = try LastCommitState.current(parts, in: transaction)
             var draft = EntryDraft(parts, after: last)
             try draft.fold(EntryPayload.bytes(EntryHeader(), changes), in: transaction)
-            let entry = try draft.append(
+            _ = try draft.append(
                 recordedAt: last.head.recordedAt, occurredAt: nil, in: transaction)
-            transaction.remember(last.after(entry, greatest: draft.greatestKnown))
+            transaction.remember(draft.last)
         }
     }
 }

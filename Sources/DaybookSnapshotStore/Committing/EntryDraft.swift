@@ -15,7 +15,9 @@ enum Fit {
 /// Nothing is written before it is appended, so it can be started over.
 struct EntryDraft {
     private let parts: StoreParts
-    private let last: LastCommitState
+    /// Where the journal and the rows end: before the entry, and behind it once it is appended. Then the next entry may
+    /// follow.
+    private(set) var last: LastCommitState
     private var projector: Projector<StoredState>
     private let work: LongWork?
     private var payload: [UInt8] = []
@@ -29,9 +31,6 @@ struct EntryDraft {
         projector.work = work
         projector.pending = last.pending
     }
-
-    /// An upper bound for the entity of the last new object: see ``StoredState/greatestKnown``.
-    var greatestKnown: ObjectID? { projector.state.greatestKnown }
 
     /// Tries to fold a request as it is: most changes fit the tables, and then each row is read
     /// once.
@@ -55,6 +54,23 @@ struct EntryDraft {
         try take(payload, in: transaction)
     }
 
+    /// Folds what remains of a request, unless that is as it was attempted.
+    ///
+    /// - Returns: Whether there is anything to append.
+    mutating func complete(
+        _ settlement: Settlement, of request: ValidatedSave, _ fit: Fit,
+        in transaction: borrowing WriteTransaction
+    ) throws -> Bool {
+        switch (settlement.content, fit) {
+        case (.nothing, _): return false
+        case (.asSent, .folded): return true
+        case (.asSent, .unknown): try fold(request.payload, in: transaction)
+        case (.changed(let changes), _):
+            try fold(EntryPayload.bytes(request.request.header, changes), in: transaction)
+        }
+        return true
+    }
+
     private mutating func take(
         _ payload: [UInt8], in transaction: borrowing WriteTransaction
     ) throws {
@@ -63,16 +79,18 @@ struct EntryDraft {
             try EntryPayload.Encoded(payload), of: last.head.sequence.next, in: transaction)
     }
 
-    /// Appends the entry to the journal and writes its records.
+    /// Appends the entry to the journal and writes its records. Another one may be drafted afterwards.
     ///
     /// - Parameters:
     ///   - recordedAt: When it is recorded, in microseconds since 1970.
     ///   - occurredAt: When it happened, if that is given.
+    ///   - setsModel: Whether it sets a model. The next entry needs another draft then, by that model.
     ///   - transaction: The write transaction.
     /// - Returns: The entry as it stands in the journal.
     /// - Throws: ``JournalError`` or ``StoreError``; the transaction must not be committed then.
     mutating func append(
-        recordedAt: Int64, occurredAt: Int64?, in transaction: borrowing WriteTransaction
+        recordedAt: Int64, occurredAt: Int64?, settingModel setsModel: Bool = false,
+        in transaction: borrowing WriteTransaction
     ) throws -> JournalEntry {
         if last.isLinked, transaction.gate == .none { throw StoreError.opensWithoutLink() }
         let entry = try parts.journal.append(
@@ -84,6 +102,8 @@ struct EntryDraft {
             projector.take(times, through: entry.sequence)
         }
         try projector.write(in: transaction)
+        last = last.after(
+            entry, greatest: projector.state.greatestKnown, setsModel: setsModel)
         return entry
     }
 }

@@ -114,8 +114,6 @@ final class Commit: Sendable {
     private let numbersTaken: UInt64
     /// The table of chunks, if a value is to be kept there.
     private let chunks: ChunkTable?
-    /// The changes of an entry of another store that is repeated; its derived texts stay.
-    private let repeated: [Change]
 
     /// The outcome of a save.
     struct Outcome: Sendable {
@@ -127,7 +125,7 @@ final class Commit: Sendable {
     init(
         _ prepared: ValidatedSave, models: ModelsInForce, parts: StoreParts,
         clock: @escaping @Sendable () -> Int64, verifies: Bool, takesNumbers: Bool,
-        numbersTaken: UInt64 = 0, chunks: ChunkTable? = nil, repeating repeated: [Change] = []
+        numbersTaken: UInt64 = 0, chunks: ChunkTable? = nil
     ) {
         self.prepared = prepared
         self.models = models
@@ -137,7 +135,6 @@ final class Commit: Sendable {
         self.takesNumbers = takesNumbers
         self.numbersTaken = numbersTaken
         self.chunks = chunks
-        self.repeated = repeated
     }
 
     /// Saves, or refuses with conflicts that name the entries behind them.
@@ -166,30 +163,26 @@ final class Commit: Sendable {
         return Commit(
             try ValidatedSave(request, schema: inForce.parts.projection.schema), models: models,
             parts: inForce.parts, clock: clock, verifies: verifies, takesNumbers: takesNumbers,
-            numbersTaken: numbersTaken, chunks: chunks, repeating: repeated)
+            numbersTaken: numbersTaken, chunks: chunks)
     }
 
     private func save(
         after last: LastCommitState, in transaction: borrowing WriteTransaction
     ) throws -> Outcome {
-        try refuseUndo(after: last.head.sequence)
+        try prepared.refuseUndo(after: last.head.sequence)
         try ConditionCheck(parts, at: last.head.sequence).check(
             prepared.request.conditions, in: transaction)
         try prepared.request.cursor?.carryOut(parts.tables.meta, in: transaction)
         var draft = EntryDraft(parts, after: last)
         let fit = try draft.attempt(prepared, in: transaction)
-        let settlement = try settled(fit, in: transaction)
+        let settlement = try settling.settled(fit, in: transaction)
         if !settlement.changes.isEmpty {
-            try requireAttribution()
-            try judge(settlement.changes, in: transaction)
+            try prepared.requireAttribution(parts.projection.schema)
+            try LawCheck.check(
+                settlement.changes, of: prepared.request.header, parts.projection, in: transaction)
         }
-        switch (settlement.content, fit) {
-        case (.nothing, _): return Outcome(result: settlement.result())
-        case (.asSent, .folded): break
-        case (.asSent, .unknown): try draft.fold(prepared.payload, in: transaction)
-        case (.changed(let changes), _):
-            let payload = EntryPayload.bytes(prepared.request.header, changes)
-            try draft.fold(payload, in: transaction)
+        guard try draft.complete(settlement, of: prepared, fit, in: transaction) else {
+            return Outcome(result: settlement.result())
         }
         try keepUserValues(in: transaction)
         try chunks?.keep(settlement.changes, in: transaction)
@@ -202,7 +195,7 @@ final class Commit: Sendable {
                 last.pending, in: transaction)
         }
         let block = try takeNumbers(for: settlement.changes, in: transaction)
-        transaction.remember(last.after(entry, greatest: draft.greatestKnown))
+        transaction.remember(draft.last)
         return Outcome(result: settlement.result(entry), block: block)
     }
 
@@ -210,143 +203,20 @@ final class Commit: Sendable {
     func preview(in transaction: borrowing some Reading & ~Copyable) throws -> SaveResult {
         let inForce = try models.inForce(in: transaction)
         guard inForce.sequence != models.view.sequence else {
-            return try settled(.unknown, in: transaction).result()
+            return try settling.settled(.unknown, in: transaction).result()
         }
-        return try adapted(to: inForce, in: transaction).settled(.unknown, in: transaction).result()
-            .shown(by: models.view.schema)
+        return try adapted(to: inForce, in: transaction).settling.settled(.unknown, in: transaction)
+            .result().shown(by: models.view.schema)
     }
 
     /// The changes that are left of a request that nobody else's entry can collide with, checked against
     /// what is stored.
     func settledChanges(in transaction: borrowing some Reading & ~Copyable) throws -> [Change] {
-        try settled(.unknown, in: transaction).changes
+        try settling.settled(.unknown, in: transaction).changes
     }
 
-    /// Refuses to undo entries that do not exist: such an entry could not be read again.
-    private func refuseUndo(after head: SequenceNumber) throws {
-        if let undone = prepared.request.header.undoes?.upperBound, undone > head {
-            throw StoreError.noSuchEntry(undone, head: head)
-        }
-    }
-
-    /// Refuses an entry that does not say what the model in force requires.
-    private func requireAttribution() throws {
-        try parts.projection.schema.model.requires.check(prepared.request.header)
-    }
-
-    /// Refuses changes that break a law of the model in force. Nothing of them has been written yet. An entry that
-    /// is repeated was judged where it was saved, and stays what it is.
-    private func judge(
-        _ changes: [Change], in transaction: borrowing some Reading & ~Copyable
-    ) throws {
-        guard repeated.isEmpty else { return }
-        try LawCheck.check(changes, of: prepared.request.header, parts.projection, in: transaction)
-    }
-
-    // MARK: - Settling
-
-    /// What remains to be saved once everything is settled.
-    private struct Settlement {
-        enum Content {
-            case nothing
-            /// The changes of the request, each one as it was sent.
-            case asSent
-            case changed([Change])
-        }
-
-        let content: Content
-        let changes: [Change]
-        var conflicts: [MergeConflict] = []
-        var constraintConflicts: [ConstraintConflict] = []
-        var merged: [MergedValue] = []
-        var replaced: [ObjectID: ObjectID] = [:]
-
-        /// The request is to be saved as it was sent.
-        init(asSent changes: [Change]) {
-            (content, self.changes) = (changes.isEmpty ? .nothing : .asSent, changes)
-        }
-
-        init(changed changes: [Change]) {
-            (content, self.changes) = (changes.isEmpty ? .nothing : .changed(changes), changes)
-        }
-
-        func result(_ entry: JournalEntry? = nil) -> SaveResult {
-            var result = SaveResult(
-                sequence: entry?.sequence, digest: entry?.digest, changes: changes,
-                conflicts: conflicts, constraintConflicts: constraintConflicts, merged: merged,
-                replaced: replaced)
-            if case .asSent = content { result.isUntouched = true }
-            return result
-        }
-    }
-
-    private func settled(
-        _ fit: Fit, in transaction: borrowing some Reading & ~Copyable
-    ) throws -> Settlement {
-        do {
-            return try settle(fit, in: transaction)
-        } catch let error as StoreError where error.code == .conflict {
-            let conflicts = try traced(error.conflicts, in: transaction)
-            throw StoreError.conflict(conflicts, in: parts.projection.schema)
-        }
-    }
-
-    private func traced(
-        _ conflicts: [MergeConflict], in transaction: borrowing some Reading & ~Copyable
-    ) throws -> [MergeConflict] {
-        guard !conflicts.isEmpty else { return [] }
-        var origins = ConflictTracer(parts, after: prepared.request.header.base)
-        return try origins.traced(conflicts, in: transaction)
-    }
-
-    /// Rebases the changes on the store under the policy, and checks the result.
-    ///
-    /// - Parameters:
-    ///   - fit: How the changes fit the tables.
-    ///   - transaction: The transaction to read in.
-    /// - Returns: What remains to be saved.
-    /// - Throws: ``StoreError`` for what the policy does not settle.
-    private func settle(
-        _ fit: Fit, in transaction: borrowing some Reading & ~Copyable
-    ) throws -> Settlement {
-        var merger = Merger(prepared.request, parts.projection)
-        let merged: [Change]
-        switch fit {
-        case .folded where !parts.projection.hasConstraints && !parts.projection.isDeriving:
-            return Settlement(asSent: prepared.changes)
-        case .folded: merged = prepared.changes
-        case .unknown: merged = try merger.merge(prepared.changes, in: transaction)
-        }
-        try refuseConflicts(merger.conflicts)
-
-        var union = UniquenessMerge(prepared.request, parts.projection)
-        let united = try union.settle(merged, in: transaction)
-        var references = ReferenceCheck(
-            united, policy: prepared.request.policy, parts.projection,
-            savedBy: models.view.schema)
-        let changes = try references.settle(in: transaction)
-        try refuseConflicts(references.conflicts)
-        let conflicts = try traced(merger.conflicts + references.conflicts, in: transaction)
-        try CountCheck.check(changes, parts.projection, in: transaction)
-        if !union.hasSeenAll || !references.isUntouched {
-            try UniquenessCheck.check(changes, parts.projection, in: transaction)
-        }
-        let completed = try DerivedValues.completed(
-            changes, parts.projection, given: repeated, in: transaction)
-        let isUntouched = merger.isUntouched && union.isUntouched && references.isUntouched
-        var settlement =
-            isUntouched && (!parts.projection.isDeriving || completed == changes)
-            ? Settlement(asSent: changes) : Settlement(changed: completed)
-        settlement.conflicts = conflicts
-        settlement.constraintConflicts = union.conflicts
-        settlement.merged = merger.merged
-        settlement.replaced = union.replaced
-        return settlement
-    }
-
-    private func refuseConflicts(_ conflicts: [MergeConflict]) throws {
-        guard prepared.request.policy == .error, !conflicts.isEmpty else { return }
-        throw StoreError.conflict(conflicts, in: parts.projection.schema)
+    private var settling: Settling {
+        Settling(prepared, parts, savedBy: models.view.schema)
     }
 
     // MARK: - Writing

@@ -4,7 +4,7 @@ internal import DaybookObjectModel
 /// A request that has passed every check that does not read the store.
 ///
 /// It is made on the caller's thread, so that saves wait for each other as little as possible.
-struct ValidatedSave: Sendable {
+final class ValidatedSave: Sendable {
     /// The changes in the order of the entry, with values in canonical form.
     let changes: [Change]
     /// The bytes of the entry if nothing has to be merged.

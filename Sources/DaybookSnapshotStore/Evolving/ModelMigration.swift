@@ -272,9 +272,9 @@ struct ModelEntry {
         try draft.fold(EntryPayload.bytes(header, version, changes), in: transaction)
         let entry = try draft.append(
             recordedAt: max(clock(), last.head.recordedAt), occurredAt: header.occurredAt,
-            in: transaction)
+            settingModel: true, in: transaction)
         try ObjectNumbers.cover(changes, parts.tables.meta, in: transaction)
-        transaction.remember(last.after(entry, greatest: draft.greatestKnown, setsModel: true))
+        transaction.remember(draft.last)
         return entry
     }
 }

@@ -16,7 +16,8 @@ struct StoreModel: Sendable {
 final class ModelsInForce: Sendable {
     /// What the program knows.
     let view: StoreModel
-    private let parts: StoreParts
+    /// By the program's model.
+    let parts: StoreParts
     private let known: Mutex<ModelInForce>
 
     init(view: StoreModel, _ parts: StoreParts) {

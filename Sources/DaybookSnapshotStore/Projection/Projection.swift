@@ -11,7 +11,7 @@ internal import DaybookObjectModel
 /// `versions`, each under the entry that replaced it. So the state at a sequence number *s* is the
 /// row, if its `since` is not after *s*, and otherwise the first version replaced after *s*, if its
 /// `since` is not after *s*; failing both, the object does not exist. Connections work alike.
-struct Projection: Sendable {
+final class Projection: Sendable {
     let tables: StoreTables
     let schema: Schema
     /// What folding needs of the entities, from number 1 at index 0.

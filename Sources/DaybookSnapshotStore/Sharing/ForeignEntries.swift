@@ -59,21 +59,16 @@ struct ForeignEntries: Sendable {
     func fold(
         _ entries: ArraySlice<SharedEntry>, in transaction: borrowing WriteTransaction
     ) throws -> Folded {
-        var head = try head(in: transaction)
-        let first = head.sequence.next
-        func folded(upTo end: Int, lacking: [LargeData] = []) -> Folded {
-            Folded(
-                missing: head.sequence < first ? nil : first...head.sequence, head: head.sequence,
-                end: end, lacking: lacking)
-        }
+        var repeated = try RepeatedEntries(models, options, in: transaction)
+        let first = repeated.head.sequence.next
+        var (end, lacking): (Int, [LargeData]) = (entries.endIndex, [])
         for (index, entry) in zip(entries.indices, entries) {
-            if entry.sequence <= head.sequence {
+            if entry.sequence <= repeated.head.sequence {
                 try checkIsHere(entry, in: transaction)
                 continue
             }
             do {
-                let lacking = try fold(entry, after: head, in: transaction)
-                guard lacking.isEmpty else { return folded(upTo: index, lacking: lacking) }
+                lacking = try fold(entry, by: &repeated, in: transaction)
             } catch let error as LMDBError {
                 throw error
             } catch {
@@ -81,9 +76,15 @@ struct ForeignEntries: Sendable {
                     index: index, entry: entry,
                     cause: StoreError(wrapping: error, path: "the store"))
             }
-            head = SharedHead(entry.sequence, entry.digest)
+            guard lacking.isEmpty else {
+                end = index
+                break
+            }
         }
-        return folded(upTo: entries.endIndex)
+        try repeated.finish(in: transaction)
+        let head = repeated.head.sequence
+        return Folded(
+            missing: head < first ? nil : first...head, head: head, end: end, lacking: lacking)
     }
 
     /// Another process of this node may have folded it meanwhile.
@@ -99,26 +100,40 @@ struct ForeignEntries: Sendable {
     ///
     /// - Returns: The large data that are lacking; none when it was folded.
     private func fold(
-        _ found: SharedEntry, after head: SharedHead, in transaction: borrowing WriteTransaction
+        _ found: SharedEntry, by repeated: inout RepeatedEntries,
+        in transaction: borrowing WriteTransaction
     ) throws -> [LargeData] {
-        guard found.sequence == head.sequence.next else {
-            throw StoreError.digestMismatch(found.sequence, head.sequence.next)
+        guard found.sequence == repeated.head.sequence.next else {
+            throw StoreError.digestMismatch(found.sequence, repeated.head.sequence.next)
         }
-        let entry = JournalEntry(
-            sequence: found.sequence, recordedAt: found.recordedAt, previous: head.digest,
-            payload: found.payload)
-        // Its own digest says that these are the bytes that were appended after the entry before.
-        guard entry.digest == found.digest else {
-            throw StoreError.digestMismatch(found.sequence, found.sequence)
+        let stated = JournalEntry(
+            sequence: found.sequence, recordedAt: found.recordedAt,
+            previous: repeated.head.digest, payload: found.payload, digest: found.digest)
+        do {
+            let entry = try Entry(stated)
+            var lacking = try chunks.lacking(entry.changes, in: transaction)
+            lacking.removeAll { forgone.contains($0.detached) }
+            guard lacking.isEmpty else {
+                try checkDigest(of: stated)
+                return lacking
+            }
+            // It has to come out with its digest.
+            _ = try repeated.append(entry, in: transaction)
+            return []
+        } catch {
+            // Whatever is wrong with other bytes than those that were saved, that they are others comes first.
+            try checkDigest(of: stated)
+            throw error
         }
-        let decoded = try Entry(entry)
-        var lacking = try chunks.lacking(decoded.changes, in: transaction)
-        lacking.removeAll { forgone.contains($0.detached) }
-        guard lacking.isEmpty else { return lacking }
-        let result = try models.load(decoded, options, nil, in: transaction)
-        guard result.sequence == entry.sequence, result.digest == entry.digest else {
-            throw StoreError.digestMismatch(entry.sequence, result.sequence)
+    }
+
+    /// Its own digest says that these are the bytes that were appended after the entry before.
+    private func checkDigest(of stated: JournalEntry) throws {
+        let found = JournalEntry(
+            sequence: stated.sequence, recordedAt: stated.recordedAt, previous: stated.previous,
+            payload: stated.payload)
+        guard found.digest == stated.digest else {
+            throw StoreError.digestMismatch(stated.sequence, stated.sequence)
         }
-        return []
     }
 }

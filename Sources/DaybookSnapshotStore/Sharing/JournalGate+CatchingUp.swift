@@ -36,18 +36,23 @@ extension JournalGate {
 
     typealias Write = (_ body: @escaping WriteBody) throws -> Void
 
-    /// Folds everything that is missing, a page at a time. Nobody is kept from appending meanwhile.
+    /// Folds everything that is missing, a page at a time, and reads the next one meanwhile. Nobody is kept from
+    /// appending.
     private func pull(_ write: Write) throws {
         leaveTurn()
-        var head = try head(write)
+        var ahead = PageAhead(of: self, after: try head(write))
         while true {
-            let page = try reaching { journal throws(SharedJournalError) in
-                try journal.page(after: head, bytes: SharedPage.bytesUsual)
-            }
+            let page = try ahead.page()
             guard let last = page.entries.last else { return }
-            try fold(page, write)
-            guard !page.isLast else { return }
-            head = SharedHead(last.sequence, last.digest)
+            guard !page.isLast else { return try fold(page, write) }
+            ahead = PageAhead(of: self, after: SharedHead(last.sequence, last.digest))
+            ahead.begin()
+            do {
+                try fold(page, write)
+            } catch {
+                ahead.end()
+                throw error
+            }
         }
     }
 

@@ -85,13 +85,27 @@ final class ObjectNumbers: Sendable {
         _ changes: [Change], from taken: UInt64 = 0, _ meta: Table,
         in transaction: borrowing WriteTransaction
     ) throws {
+        let greatest = maximum(in: changes)
+        guard greatest >= taken else { return }
+        try cover(greatest, meta, in: transaction)
+    }
+
+    /// Extends the reservation over a number that came from elsewhere.
+    static func cover(
+        _ number: UInt64, _ meta: Table, in transaction: borrowing WriteTransaction
+    ) throws {
+        guard number > 0, try number >= StoreMetadata.reserved(meta, in: transaction)
+        else { return }
+        try StoreMetadata.setReserved(number + 1, meta, in: transaction)
+    }
+
+    /// The greatest number of the new objects; 0 without any.
+    static func maximum(in changes: [Change]) -> UInt64 {
         var greatest: UInt64 = 0
         for change in changes where change.isInsert {
             greatest = max(greatest, change.object.number)
         }
-        guard greatest >= taken, try greatest >= StoreMetadata.reserved(meta, in: transaction)
-        else { return }
-        try StoreMetadata.setReserved(greatest + 1, meta, in: transaction)
+        return greatest
     }
 
     /// Extends the reservation over a block that came from a shared journal: the numbers of a file's objects are taken,

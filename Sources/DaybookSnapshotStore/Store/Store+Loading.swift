@@ -48,44 +48,13 @@ extension Store {
         let (models, options) = (models, options)
         let chunks = try chunkTable(for: entry.changes)
         let result = try writing { [entry] transaction in
-            let result = try models.load(entry, options, chunks, in: transaction)
-            guard result.sequence == entry.sequence, result.digest == entry.digest else {
-                throw StoreError.digestMismatch(entry.sequence, result.sequence)
-            }
+            var repeated = try RepeatedEntries(models, options, keeping: chunks, in: transaction)
+            let result = try repeated.append(entry, in: transaction)
+            try repeated.finish(in: transaction)
             return result
         }
         publish(entry.sequence)
         return result
-    }
-}
-
-extension ModelsInForce {
-    /// Appends an entry by the model in force, whatever the program knows of it.
-    func load(
-        _ entry: Entry, _ options: StoreOptions, _ chunks: ChunkTable?,
-        in transaction: borrowing WriteTransaction
-    ) throws -> SaveResult {
-        let current = try inForce(in: transaction)
-        if let version = entry.version {
-            try chunks?.keep(entry.changes, in: transaction)
-            let last = try LastCommitState.current(current.parts, in: transaction)
-            let appended = try ModelEntry(entry.header, version, entry.changes).append(
-                to: current.parts, after: last, clock: { entry.recordedAt }, in: transaction)
-            return SaveResult(
-                sequence: appended.sequence, digest: appended.digest, changes: entry.changes,
-                conflicts: [])
-        }
-        let schema = current.parts.projection.schema
-        let request = SaveRequest(
-            header: entry.header, changes: entry.changes.withoutDerived(in: schema),
-            recordedAt: entry.recordedAt)
-        let view = StoreModel(sequence: current.sequence, schema: schema)
-        let commit = Commit(
-            try ValidatedSave(request, schema: schema),
-            models: ModelsInForce(view: view, current.parts), parts: current.parts,
-            clock: options.clock, verifies: options.verification == .afterCommit,
-            takesNumbers: false, chunks: chunks, repeating: entry.changes)
-        return try commit.run(in: transaction).result
     }
 }
 

@@ -218,6 +218,31 @@ import Testing
         #expect(try ben.tables() == ada.tables())
     }
 
+    @Test func `what was read ahead of an entry that does not fit is not taken in`() throws {
+        try ben.close()
+        try ada.add("Sailing")
+        try ada.add("Rowing")
+        try server.add([1, 2, 3], login: "mallory")
+        try server.add(SharedNode.foreignEntry("Read ahead", after: server.head.sequence))
+        try ben.close(
+            andReopenWith: FaultScript(pages: [.cut(to: 1), .cut(to: 1), .cut(to: 1), .cut(to: 1)]))
+
+        #expect(try ben.titles() == ["Rowing", "Sailing"])
+        guard case .stopped(let error) = try ben.store.condition else {
+            Issue.record("The store does not say that it has stopped.")
+            return
+        }
+        #expect(error.code == .quarantined)
+        #expect(error.message.contains("Entry 4"))
+
+        server.cut(from: SequenceNumber(4))
+        try ada.add("Diving")
+        try ben.store.pull()
+        #expect(try ben.titles() == ["Diving", "Rowing", "Sailing"])
+        #expect(try ben.tables() == ada.tables())
+        #expect(try ben.store.verify().findings.isEmpty)
+    }
+
     @Test func `a file that has gone another way is told so, and cut back takes it along again`()
         throws
     {
