@@ -102,7 +102,7 @@ extension CoordinatedStores {
             request.header.kind = .undo
             request.header.undoes = undone
         }
-        guard !store.isReadOnly || request.changes.isEmpty else {
+        guard !store.refusesChanges || request.changes.isEmpty else {
             throw StoreError.readOnlyStore(store)
         }
         return StoreRequest(store: store, items: items, request: request)

@@ -81,6 +81,9 @@ public final class PersistentStore: Sendable {
     /// Whether nothing may be written.
     public var isReadOnly: Bool { options.isReadOnly }
 
+    /// Whether nothing can be changed in it, not even for a preview.
+    var refusesChanges: Bool { isReadOnly && !store.hasImaginedNumbers }
+
     /// How often the store has been read by contexts.
     package var readCount: Int { reads.load(ordering: .relaxed) }
 

@@ -253,7 +253,7 @@ private struct AttachedStores {
     }
 
     func first(holding entity: EntityNumber, isWritable: Bool) -> PersistentStore? {
-        current.first { $0.holds(entity) && !(isWritable && $0.isReadOnly) }
+        current.first { $0.holds(entity) && !(isWritable && $0.refusesChanges) }
     }
 
     mutating func append(

@@ -155,6 +155,10 @@ package final class Store: Sendable {
         numbers.imagine(from: first)
     }
 
+    /// Whether ``imagineObjectNumbers()`` was called: changes are only previewed then, also of a store that is open for
+    /// reading.
+    package var hasImaginedNumbers: Bool { numbers.areImagined }
+
     /// The first of `count` such numbers in a row.
     ///
     /// - Precondition: `count` is above 0.

@@ -57,9 +57,11 @@ final class Recorder {
         files: String? = nil, isDry: Bool = false, _ console: Console
     ) throws {
         // The container shares the file that is open here, and what is told of its check.
-        let opened = try StoreWriting.open(path, console)
+        let opened =
+            isDry ? try StoreReading.open(path) : try StoreWriting.open(path, console)
         var options = PersistentStoreOptions()
-        options.sharing = try SharedStores.link(in: opened).map(StoreSharing.init)
+        options.isReadOnly = isDry
+        if !isDry { options.sharing = try SharedStores.link(in: opened).map(StoreSharing.init) }
         container = try withExtendedLifetime(opened) {
             try PersistentContainer(
                 URL(fileURLWithPath: path), managedObjectModel: opened.schema.model,
