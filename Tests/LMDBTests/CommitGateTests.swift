@@ -207,6 +207,28 @@ import Testing
         #expect(try keys() == ["0", "1", "2", "3", "4"])
     }
 
+    @Test func `what arrives while the gate catches up is handed in with what runs again`() throws {
+        let writer = environment.core.writer
+        let gate = ScriptedGate({ $0 == 1 ? .again : .commit }) { _ in
+            while writer.waitingCount < 2 { sched_yield() }
+        }
+        environment.gate = gate
+
+        try onThreads(3) { [environment, table] number in
+            while number > 0, gate.submitted.isEmpty || writer.waitingCount < number - 1 {
+                sched_yield()
+            }
+            try environment.write { transaction in
+                try Self.put("\(number)", table, in: transaction)
+                transaction.submit(number)
+            }
+        }
+
+        #expect(gate.submitted == [["0"], ["0", "1", "2"]])
+        #expect(gate.ends == 1)
+        #expect(try keys() == ["0", "1", "2"])
+    }
+
     @Test(arguments: [false, true])
     func `a body that throws takes back what it has handed in`(_ writes: Bool) throws {
         let gate = ScriptedGate({ _ in .commit })

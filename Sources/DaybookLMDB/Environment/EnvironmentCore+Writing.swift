@@ -19,8 +19,9 @@ extension EnvironmentCore {
 
     /// Runs a group of requests in one LMDB transaction and records the result in each.
     ///
-    /// Only the first round accepts requests that arrive meanwhile. Every further round makes the
-    /// group smaller or the map larger, and both are bounded; or the gate wants it, which ends.
+    /// The first round accepts requests that arrive meanwhile, and so does one after the gate has caught up: that takes
+    /// its time, and who would come in the next group may have what they write accepted with this one. Every other round
+    /// makes the group smaller or the map larger, and both are bounded; those that the gate wants end.
     ///
     /// - Parameters:
     ///   - group: The requests.
@@ -40,6 +41,7 @@ extension EnvironmentCore {
                 case .behind(let waiting):
                     do {
                         try catchUp(first.wait)
+                        mayJoin = true
                     } catch {
                         finish(waiting, of: &pending, error)
                     }

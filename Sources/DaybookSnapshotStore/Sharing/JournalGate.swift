@@ -113,8 +113,15 @@ final class JournalGate: CommitGate {
     func decide(on submitted: [any Sendable]) -> CommitDecision {
         let pulls = submitted.compactMap { $0 as? SharedPull }
         if !pulls.isEmpty {
-            state.withLock { $0.pulls += pulls }
-            return .again
+            // In its turn the file has everything, and to pull would be to give the turn up.
+            let hasAll = state.withLock { state in
+                let hasAll =
+                    state.hasTurn && state.page == nil && !pulls.contains(where: \.settlesDoubt)
+                if !hasAll { state.pulls += pulls }
+                return hasAll
+            }
+            guard hasAll else { return .again }
+            for pull in pulls { pull.finish() }
         }
         let entries = submitted.compactMap { $0 as? JournalEntry }
         guard let first = entries.first else { return .commit }

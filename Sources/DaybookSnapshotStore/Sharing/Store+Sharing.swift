@@ -45,9 +45,12 @@ extension Store {
         return found == doubt.digest ? sharing.result(for: doubt.digest) : nil
     }
 
-    private func carryOut(_ pull: SharedPull) throws {
+    /// Pulls, unless there is no need for it any more when its turn to write has come.
+    private func carryOut(
+        _ pull: SharedPull, unless isNeedless: @escaping @Sendable () -> Bool = { false }
+    ) throws {
         try writing { transaction in
-            if !pull.isDone { transaction.submit(pull) }
+            if !pull.isDone, !isNeedless() { transaction.submit(pull) }
         }
     }
 
@@ -166,7 +169,9 @@ extension Store {
     private func hearOfNews(of sequence: SequenceNumber) {
         guard let sharing, !sharing.isInDoubt else { return }
         do {
-            if sharing.mayLack(sequence) { try carryOut(SharedPull()) }
+            if sharing.mayLack(sequence) {
+                try carryOut(SharedPull()) { !sharing.mayLack(sequence) }
+            }
             if ahead?.isExchangeDue() == true { try exchangeMarks() }
         } catch {
             // The condition of the store says why, and the next save meets it.

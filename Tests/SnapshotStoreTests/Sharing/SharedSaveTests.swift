@@ -4,6 +4,7 @@ import DaybookTestSupport
 import Foundation
 import Testing
 
+@testable import DaybookLMDB
 @testable import DaybookSnapshotStore
 
 /// Saves of nodes that share a journal.
@@ -137,6 +138,29 @@ import Testing
 
         #expect(server.entries.map(\.login) == ["ada", "somebody else", "ada"])
         #expect(try !ada.journal.hasTurn)
+    }
+
+    @Test func `news that come while a node queues up do not cost it its turn`() async throws {
+        _ = try ben.journal.enter(after: server.head, bytes: 1)
+        let writer = try ada.store.openEnvironment().core.writer
+
+        async let saved = onThread { [ada] in try ada.add("Sailing") }
+        try await onThread { [server] in server.awaitQueue(of: 1) }
+        async let pulled: Void = onThread { [ada] in try ada.store.pull() }
+        try await onThread { [ben] in
+            while writer.waitingCount < 1 { sched_yield() }
+            try ben.journal.leave()
+        }
+
+        _ = try await saved
+        try await pulled
+        let calls = try ada.journal.calls
+        #expect(!calls.contains { $0.request == .leave })
+        let entering = try #require(
+            calls.lastIndex { if case .enter = $0.request { true } else { false } })
+        let next = try #require(calls[(entering + 1)...].first)
+        #expect(next.outcome == .answered(.accepted))
+        #expect(try ada.titles() == ["Sailing"])
     }
 
     @Test func `a model that one node sets is taken in by the others`() throws {
