@@ -142,7 +142,7 @@ extension PostgresSession {
     }
 
     /// How many rows are looked at for a page, so that a page of a long journal does not cost its length; few enough
-    /// to be sorted in memory, and for the next page to be read while one is folded.
+    /// for many pages to be read while the ones before are folded.
     private static let rowsMaximum = 8_192
 }
 

@@ -21,7 +21,8 @@ extension EnvironmentCore {
     ///
     /// The first round accepts requests that arrive meanwhile, and so does one after the gate has caught up: that takes
     /// its time, and who would come in the next group may have what they write accepted with this one. Every other round
-    /// makes the group smaller or the map larger, and both are bounded; those that the gate wants end.
+    /// makes the group smaller or the map larger, and both are bounded. The gate asks for another round only so often for
+    /// one request, and a group has not more than so many.
     ///
     /// - Parameters:
     ///   - group: The requests.

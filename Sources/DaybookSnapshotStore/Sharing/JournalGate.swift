@@ -112,18 +112,20 @@ final class JournalGate: CommitGate {
 
     func decide(on submitted: [any Sendable]) -> CommitDecision {
         let pulls = submitted.compactMap { $0 as? SharedPull }
+        let entries = submitted.compactMap { $0 as? JournalEntry }
         if !pulls.isEmpty {
-            // In its turn the file has everything, and to pull would be to give the turn up.
+            // In its turn the file has everything, and to pull would be to give the turn up. Whether this side still has
+            // its turn, the append tells.
             let hasAll = state.withLock { state in
                 let hasAll =
-                    state.hasTurn && state.page == nil && !pulls.contains(where: \.settlesDoubt)
+                    state.hasTurn && state.page == nil && !entries.isEmpty
+                    && !pulls.contains(where: \.settlesDoubt)
                 if !hasAll { state.pulls += pulls }
                 return hasAll
             }
             guard hasAll else { return .again }
             for pull in pulls { pull.finish() }
         }
-        let entries = submitted.compactMap { $0 as? JournalEntry }
         guard let first = entries.first else { return .commit }
         if let error = state.withLock(\.stopped) { return .refuse(error) }
         let head = SharedHead(first.sequence.previous, first.previous)

@@ -1,15 +1,20 @@
-internal import Dispatch
 internal import Synchronization
 
 /// A page of the shared journal that is read while the one before it is folded.
 ///
 /// Whoever comes first reads it, a thread beside or the one that needs it: so nothing waits for a thread to be free.
 final class PageAhead: Sendable {
+    private enum State {
+        case unread
+        case read(Result<SharedPage, SharedJournalError>)
+        /// Nobody needs it any more.
+        case ended
+    }
+
     private let gate: JournalGate
     private let head: SharedHead
-    private let isClaimed = Atomic(false)
-    private let found = Mutex<Result<SharedPage, SharedJournalError>?>(nil)
-    private let isRead = DispatchSemaphore(value: 0)
+    /// Held by whoever reads it.
+    private let state = Mutex(State.unread)
 
     /// The page after a place; nothing is read yet.
     init(of gate: JournalGate, after head: SharedHead) {
@@ -20,33 +25,26 @@ final class PageAhead: Sendable {
     /// Lets it be read on another thread.
     func begin() {
         OtherCores.all.run { [self] in
-            guard claim() else { return }
-            let page = read()
-            found.withLock { $0 = page }
-            isRead.signal()
+            state.withLock { if case .unread = $0 { $0 = .read(read()) } }
         }
     }
 
-    /// The page; waits until it is read. Once only.
+    /// The page; waits until it is read.
     ///
     /// - Returns: The page.
     /// - Throws: As ``SharedJournal/page(after:bytes:)``.
     func page() throws(SharedJournalError) -> SharedPage {
-        if claim() { return try read().get() }
-        isRead.wait()
-        guard let page = found.withLock(\.self) else { return try read().get() }
+        let page = state.withLock { state in
+            if case .read(let page) = state { return page }
+            let page = read()
+            state = .read(page)
+            return page
+        }
         return try page.get()
     }
 
-    /// Sees to it that nobody is reading any more.
-    func end() {
-        if !claim() { isRead.wait() }
-    }
-
-    private func claim() -> Bool {
-        isClaimed.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing)
-            .exchanged
-    }
+    /// Sees to it that nobody reads it any more.
+    func end() { state.withLock { $0 = .ended } }
 
     private func read() -> Result<SharedPage, SharedJournalError> {
         do throws(SharedJournalError) {
