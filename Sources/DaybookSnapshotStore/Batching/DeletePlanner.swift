@@ -1,6 +1,38 @@
 internal import DaybookLMDB
 internal import DaybookObjectModel
 
+/// The deletes of objects, without what these have in lists: what their rows alone say.
+struct RowDeletes: Sendable {
+    /// The deletes, in the order in which the objects came.
+    private(set) var changes: [Change] = []
+    private let projection: Projection
+    /// The entity of the last object: most are of one.
+    private var entity: SchemaEntity?
+
+    init(in projection: Projection) {
+        self.projection = projection
+    }
+
+    /// Adds the delete of an object.
+    mutating func take(_ object: ObjectID, _ row: RowLayout, _ bytes: RawSpan) throws {
+        if entity?.number != object.entity { entity = projection.schema.entity(object.entity) }
+        guard let entity else { return }
+        changes.append(
+            try Change(deleting: object, of: entity, row, bytes, cause: nil, in: projection))
+    }
+}
+
+extension Change {
+    /// The delete of an object, without what it has in lists.
+    fileprivate init(
+        deleting object: ObjectID, of entity: SchemaEntity, _ row: RowLayout, _ bytes: RawSpan,
+        cause: ObjectID?, in projection: Projection
+    ) throws {
+        let values = try entity.withoutDerived(projection.values(of: object, row, bytes))
+        self.init(object: object, kind: .delete(values: values, members: []), cause: cause)
+    }
+}
+
 /// Works out the changes of a delete: the objects themselves, those that a rule deletes with them, and the
 /// references of others that end.
 ///
@@ -63,11 +95,12 @@ struct DeletePlanner {
         self.projection = projection
     }
 
-    /// Deletes an object.
-    mutating func take(_ object: ObjectID, _ row: RowLayout, _ bytes: RawSpan) throws {
-        guard let rules = rules(of: object) else { return }
-        guard rules.isAlone || deleted.insert(object).inserted else { return }
-        try add(object, rules, row, bytes, cause: nil)
+    /// Deletes objects, of which none has been named before.
+    mutating func append(_ deletes: RowDeletes) {
+        for change in deletes.changes where rules(of: change.object)?.isAlone == false {
+            deleted.insert(change.object)
+        }
+        victims += deletes.changes
     }
 
     /// Applies the delete rules to the objects.
@@ -82,14 +115,6 @@ struct DeletePlanner {
             for victim in victims { try release(victim.object, in: transaction) }
         }
         return (try changes(in: transaction), failures)
-    }
-
-    private mutating func add(
-        _ object: ObjectID, _ rules: Rules, _ row: RowLayout, _ bytes: RawSpan, cause: ObjectID?
-    ) throws {
-        let values = try rules.entity.withoutDerived(projection.values(of: object, row, bytes))
-        victims.append(
-            Change(object: object, kind: .delete(values: values, members: []), cause: cause))
     }
 
     private mutating func rules(of object: ObjectID) -> Rules? {
@@ -114,10 +139,15 @@ struct DeletePlanner {
                 let members = try projection.members(
                     of: property, in: object, at: .latest, in: transaction)
                 for member in members where deleted.insert(member.object).inserted {
-                    guard let rules = rules(of: member.object) else { continue }
-                    _ = try projection.withRow(of: member.object, at: .latest, in: transaction) {
-                        bytes, row in try add(member.object, rules, row, bytes, cause: object)
+                    guard let entity = rules(of: member.object)?.entity else { continue }
+                    let delete = try projection.withRow(
+                        of: member.object, at: .latest, in: transaction
+                    ) { bytes, row in
+                        try Change(
+                            deleting: member.object, of: entity, row, bytes, cause: object,
+                            in: projection)
                     }
+                    if let delete { victims.append(delete) }
                 }
             }
         }

@@ -41,15 +41,21 @@ extension Store {
             let (changes, failures): ([Change], [ValidationFailure])
             switch task {
             case .update(let assignments):
-                var planner = UpdatePlanner(assignments, in: snapshot.projection)
-                try snapshot.forEachRow(toBatch: query) { object, row, bytes in
-                    try planner.take(object, row, bytes)
+                let beginning = UpdatePlanner(assignments, in: snapshot.projection)
+                var planner = beginning
+                try snapshot.gatherBatch(query, from: beginning) { part, object, row, bytes in
+                    try part.take(object, row, bytes)
+                } join: { part in
+                    planner.append(part)
                 }
                 (changes, failures) = (planner.changes, planner.failures)
             case .delete:
                 var planner = DeletePlanner(in: snapshot.projection)
-                try snapshot.forEachRow(toBatch: query) { object, row, bytes in
-                    try planner.take(object, row, bytes)
+                let beginning = RowDeletes(in: snapshot.projection)
+                try snapshot.gatherBatch(query, from: beginning) { part, object, row, bytes in
+                    try part.take(object, row, bytes)
+                } join: { part in
+                    planner.append(part)
                 }
                 (changes, failures) = try planner.finish(in: snapshot.transaction)
             }
@@ -62,22 +68,39 @@ extension Store {
 }
 
 extension Snapshot {
-    /// Passes on the objects of a batch, each with its row, from which alone `body` may read.
-    fileprivate func forEachRow(
-        toBatch query: Query, _ body: (ObjectID, RowLayout, RawSpan) throws -> Void
+    /// Gathers the objects of a batch part by part; several parts at the same time where all objects of an entity
+    /// are walked.
+    ///
+    /// - Parameters:
+    ///   - query: The objects.
+    ///   - beginning: A part with nothing in it.
+    ///   - add: Adds an object with its row to a part. It is called on several threads.
+    ///   - join: Takes the parts in the order of their objects.
+    /// - Throws: As ``gather(_:among:begin:add:join:bytes:)``.
+    fileprivate func gatherBatch<Part: Sendable>(
+        _ query: Query, from beginning: Part,
+        add: @Sendable (inout Part, ObjectID, RowLayout, RawSpan) throws -> Void,
+        join: (Part) -> Void
     ) throws {
         // Only with a limit does the order decide which objects these are.
         guard query.limit != nil || query.offset > 0 else {
-            return try forEachMatch(of: query) { object, row, bytes in
-                try body(object, row, bytes)
+            return try gather(query, among: candidates(query)) {
+                beginning
+            } add: { part, object, row, bytes, _ in
+                try add(&part, object, row, bytes)
+                return .proceed
+            } join: { part in
+                join(part)
                 return .proceed
             }
         }
         let objects = try fetch(query).sorted()
+        var part = beginning
         _ = try projection.walkRows(of: objects[...], at: sequence, in: transaction) {
             object, row, bytes in
-            try body(object, row, bytes)
+            try add(&part, object, row, bytes)
             return .proceed
         }
+        join(part)
     }
 }

@@ -25,7 +25,7 @@ package struct RowAssignment: Sendable, Hashable {
 }
 
 /// Works out the changes of an update from the rows, one after the other.
-struct UpdatePlanner {
+struct UpdatePlanner: Sendable {
     /// The changes so far; none for an object that has the values already.
     private(set) var changes: [Change] = []
     /// The numbers that do not fit their type.
@@ -37,7 +37,7 @@ struct UpdatePlanner {
     private var steps: [Step] = []
     private var entity: SchemaEntity?
 
-    private struct Step {
+    private struct Step: Sendable {
         let property: SchemaProperty
         let slot: Int
         let expression: RowExpression
@@ -85,6 +85,12 @@ struct UpdatePlanner {
         }
         guard !edits.isEmpty else { return }
         changes.append(Change(object: object, kind: .update(edits: edits, members: [])))
+    }
+
+    /// Appends what another planner has made of the rows behind those of this one.
+    mutating func append(_ other: UpdatePlanner) {
+        changes += other.changes
+        failures += other.failures.prefix(Self.failuresMaximum - failures.count)
     }
 
     private mutating func prepare(for number: EntityNumber) {

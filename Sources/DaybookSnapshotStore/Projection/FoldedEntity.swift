@@ -22,6 +22,8 @@ final class FoldedEntity: Sendable {
     let number: EntityNumber
     /// The properties that have a slot, by slot, those that were removed included.
     let properties: [Property]
+    /// Those that were removed from the model.
+    let removed: [Property]
     let indexed: [Property]
     let references: [Property]
     /// The constraints that have index records of their own.
@@ -31,6 +33,8 @@ final class FoldedEntity: Sendable {
     /// The to-many relationships whose members stand in changes, in the order of their ages, those that
     /// were removed included.
     let storedToMany: [PropertyNumber]
+    /// Those of them that were removed, in order.
+    let removedLists: [PropertyNumber]
     /// Whether the index has what entries change.
     let indexesChanges: Bool
     /// Brings rows into the layout of the entity.
@@ -41,11 +45,13 @@ final class FoldedEntity: Sendable {
     init(_ entity: SchemaEntity) {
         number = entity.number
         properties = zip(entity.slots, entity.numbers.slots).map(Property.init)
+        removed = properties.filter(\.isRemoved)
         indexed = properties.filter(\.isIndexed)
         references = properties.filter(\.isReference)
         compounds = entity.constraints.filter(\.isCompound)
         indexes = entity.indexes.map(FoldedIndex.init)
         storedToMany = entity.numbers.members.map(\.property)
+        removedLists = Set(storedToMany).subtracting(entity.storedToMany.map(\.number)).sorted()
         indexesChanges = entity.indexesChanges
         layout = EntityLayout(entity)
         slots = Dictionary(

@@ -18,7 +18,7 @@ extension Projector {
                 of: old.filter { !has.contains($0.number) }, of: number, by: before,
                 in: transaction
             ) { projector, key, _ in
-                projector.removals.append((after.tables.index, key))
+                projector.removals.add(after.tables.index, key)
             }
             let slots = Set(before.schema.version.entity(number)?.slots.map(\.property) ?? [])
             let added = new.filter { property in

@@ -88,7 +88,7 @@ extension Projector {
             encoder.encode(since: sequence, fields, from: entry, last, ages: ages)
         }
         if found == nil { encoder.encode(since: sequence, fields, from: entry, entry, ages: ages) }
-        for property in entity.properties where property.isRemoved {
+        for property in entity.removed {
             // The records go along with the row, as for what is in the model.
             guard property.isIndexed || property.isReference else { continue }
             let value = try value(property.slot, of: encoder.bytes)
@@ -262,7 +262,8 @@ extension Projector {
         in transaction: borrowing some Reading & ~Copyable
     ) throws {
         guard fields.count == change.fields.count else { throw mismatch() }
-        for (slot, field) in change.fields.enumerated() {
+        for slot in fields.indices {
+            let field = change.fields[slot]
             // Entries do not have what was removed from the model, and rows keep it.
             let fits =
                 entity.properties[slot].isRemoved
@@ -270,21 +271,21 @@ extension Projector {
             guard fits else { throw mismatch() }
         }
         guard state.end(change.object) else { throw mismatch() }
-        removals.append((projection.tables.rows, StoreKey.object(change.object)))
+        let key = VersionKey(change.object)
+        removals.add(
+            projection.tables.rows, key.bytes.span.bytes.extracting(first: VersionKey.rowSize))
         if !entity.compounds.isEmpty {
             indexConstraints(entity, from: try decoded(entry, before), to: nil)
         }
         try removeIndexes(entity, entry, before)
-        for property in entity.properties where property.isRemoved {
+        for property in entity.removed {
             let field = fields[property.slot].range
             if property.isIndexed { try removeIndex(property, field, before) }
             if property.isReference {
                 try disconnect(property, field, before, in: transaction)
             }
         }
-        let lists = Set(entity.storedToMany).subtracting(
-            projection.schema.entity(entity.number)?.storedToMany.map(\.number) ?? [])
-        for property in lists.sorted() { try endMembers(of: property, in: transaction) }
+        for list in entity.removedLists { try endMembers(of: list, in: transaction) }
     }
 
     /// The values of the current fields.

@@ -21,7 +21,7 @@ extension Projector {
             return
         }
         try setIndexKey(property, field, entry)
-        removals.append((projection.tables.index, indexKeys.bytes))
+        removals.add(projection.tables.index, indexKeys.bytes)
     }
 
     private mutating func setIndexKey(
@@ -42,7 +42,7 @@ extension Projector {
             let after = new.flatMap { constraint.key(of: constraint.values(in: $0)) }
             guard before != after else { continue }
             let id = StoreKey.object(change.object)
-            if let before { removals.append((projection.tables.index, before + id)) }
+            if let before { removals.add(projection.tables.index, before + id) }
             if let after { index.add(after + id) }
         }
     }
@@ -84,7 +84,7 @@ extension Projector {
                     + "\(sequence) ends is not in the tables")
         }
         referrersPast.add(key + StoreKey.sequence(sequence), since)
-        removals.append((projection.tables.referrers, key))
+        removals.add(projection.tables.referrers, key)
     }
 
     mutating func fold(
@@ -101,7 +101,7 @@ extension Projector {
                     throw mismatch(edit.property)
                 }
                 membersPast.add(key + StoreKey.sequence(sequence), found)
-                removals.append((projection.tables.members, key))
+                removals.add(projection.tables.members, key)
                 let back = StoreKey.link(from: member.object, edit.property, to: owner)
                 try endReferrer(back, in: transaction)
             }
@@ -130,7 +130,7 @@ extension Projector {
                 let found = try state.endLink(key, .member, before: sequence, in: transaction)
             else { throw mismatch(property) }
             membersPast.add(key + StoreKey.sequence(sequence), found)
-            removals.append((projection.tables.members, key))
+            removals.add(projection.tables.members, key)
             try endReferrer(StoreKey.link(from: member, property, to: owner), in: transaction)
         }
     }

@@ -46,7 +46,7 @@ extension Projector {
         for (index, key) in touched {
             try setIndexKey(index, entry, before)
             guard indexKeys.bytes != key else { continue }
-            removals.append((projection.tables.index, key))
+            removals.add(projection.tables.index, key)
             self.index.add(indexKeys.bytes)
         }
     }
@@ -57,7 +57,7 @@ extension Projector {
     ) throws {
         for index in entity.indexes where !pending.lacks(index.number, of: change.object) {
             try setIndexKey(index, entry, before)
-            removals.append((projection.tables.index, indexKeys.bytes))
+            removals.add(projection.tables.index, indexKeys.bytes)
         }
     }
 

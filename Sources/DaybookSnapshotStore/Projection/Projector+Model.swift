@@ -69,7 +69,7 @@ extension Projector {
             if has {
                 index.add(indexKeys.bytes)
             } else {
-                removals.append((projection.tables.index, indexKeys.bytes))
+                removals.add(projection.tables.index, indexKeys.bytes)
             }
         }
         for constraint in move.compoundsAdded
@@ -78,7 +78,7 @@ extension Projector {
         }
         for constraint in move.compoundsDropped
         where try indexKeys.set(constraint, row, bytes, object) {
-            removals.append((projection.tables.index, indexKeys.bytes))
+            removals.add(projection.tables.index, indexKeys.bytes)
         }
         for index in move.indexesAdded where !pending.lacks(index.number, of: object) {
             try indexKeys.set(index, row, bytes, object)
@@ -86,7 +86,7 @@ extension Projector {
         }
         for index in move.indexesDropped where !pending.lacks(index.number, of: object) {
             try indexKeys.set(index, row, bytes, object)
-            removals.append((projection.tables.index, indexKeys.bytes))
+            removals.add(projection.tables.index, indexKeys.bytes)
         }
     }
 }

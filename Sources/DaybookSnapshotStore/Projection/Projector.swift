@@ -42,7 +42,7 @@ struct Projector<State: PriorState> {
     var membersPast = PutBatch()
     var referrers = PutBatch()
     var referrersPast = PutBatch()
-    var removals: [(Table, [UInt8])] = []
+    var removals = RemovalBatch()
 
     var projection: Projection { state.projection }
 
@@ -120,6 +120,7 @@ struct Projector<State: PriorState> {
         membersPast.makeRoom(times: factor)
         referrers.makeRoom(times: factor)
         referrersPast.makeRoom(times: factor)
+        removals.makeRoom(times: factor)
     }
 
     /// Takes in the times of entries whose times are written together; nil leaves one out.
@@ -156,7 +157,7 @@ struct Projector<State: PriorState> {
         membersPast.removeAll()
         referrers.removeAll()
         referrersPast.removeAll()
-        if !removals.isEmpty { removals.removeAll(keepingCapacity: true) }
+        removals.removeAll()
     }
 }
 
@@ -199,8 +200,8 @@ extension Projector where State == StoredState {
     mutating func write(in transaction: borrowing WriteTransaction) throws {
         let tables = projection.tables
         try transaction.removeRun { run in
-            for (table, key) in removals {
-                guard try run.remove(table, key.span.bytes) else {
+            try removals.forEach { table, key in
+                guard try run.remove(table, key) else {
                     throw StoreError.corrupt(
                         "A record of '\(table.name)' that entry \(sequence) ends is not there")
                 }
@@ -278,8 +279,8 @@ extension Projector where State == CountedState {
         account.add(referrers, to: tables.referrers)
         account.add(referrersPast, to: tables.referrersPast, from: tables.referrers)
         let nothing: [UInt8] = []
-        for (table, key) in removals where table == tables.index {
-            account.subtract(table, key.span.bytes, nothing.span.bytes)
+        removals.forEach { table, key in
+            if table == tables.index { account.subtract(table, key, nothing.span.bytes) }
         }
         removeAll()
     }
