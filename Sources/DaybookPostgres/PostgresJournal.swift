@@ -61,18 +61,24 @@ package final class PostgresJournal: SharedJournal {
     }
 
     package func append(_ group: SharedGroup) throws(SharedJournalError) -> SharedAnswer {
-        try withSession { session throws(SharedJournalError) in try session.append(group) }
+        let answer = try withSession { session throws(SharedJournalError) in
+            try session.append(group)
+        }
+        listener.know((answer == .accepted ? group.after : group.head).sequence)
+        return answer
     }
 
     package func page(after head: SharedHead, bytes: Int) throws(SharedJournalError) -> SharedPage {
-        try withSession { session throws(SharedJournalError) in
+        listener.know(head.sequence)
+        return try withSession { session throws(SharedJournalError) in
             try session.page(after: head, bytes: bytes, announced: listener.heard)
         }
     }
 
     package func enter(after head: SharedHead, bytes: Int) throws(SharedJournalError) -> SharedPage
     {
-        try withSession { session throws(SharedJournalError) in
+        listener.know(head.sequence)
+        return try withSession { session throws(SharedJournalError) in
             try session.takeTurn()
             return try session.page(after: head, bytes: bytes, announced: listener.heard)
         }

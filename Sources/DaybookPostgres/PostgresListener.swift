@@ -26,6 +26,8 @@ final class PostgresListener: Sendable {
         var announced: SharedHead?
         /// The last entry that somebody has announced.
         var heard: SharedHead?
+        /// The last entry of this node's file, as far as it has told.
+        var known = SequenceNumber.zero
         var isRunning = false
         var isStopped = false
         /// The thread, while it runs.
@@ -72,6 +74,13 @@ final class PostgresListener: Sendable {
 
     /// The last entry of which its appender has told that it was accepted; nil before the first.
     var heard: SharedHead? { state.withLock(\.heard) }
+
+    /// Says where this node's file ends: news of entries up to there are none to it.
+    ///
+    /// - Parameter sequence: The last entry.
+    func know(_ sequence: SequenceNumber) {
+        state.withLock { $0.known = sequence }
+    }
 
     /// Ends the thread, when it has announced what there is to announce.
     ///
@@ -137,22 +146,24 @@ final class PostgresListener: Sendable {
             script: "SET synchronous_commit = off; LISTEN \(channel)", until: limit)
         hasBegun()
         var nextLook = ContinuousClock.now
-        var own = SequenceNumber.zero
         while !isDone {
             if nextLook <= .now, !isStopped {
                 try server.confirm(terms)
                 try look(on: server)
                 nextLook = .now + terms.limits.looking
             }
-            own = max(own, try sendAnnounced(channel, on: server) ?? .zero)
+            try sendAnnounced(channel, on: server)
             guard !isStopped else { return }
             let payloads = try server.connection.waitForNotifications(orFor: wake, until: nextLook)
-            // Anybody may notify: what is told is what the journal says. This node's own news come back, too.
+            // Anybody may notify: what is told is what the journal says. This node's own news come back, too, and
+            // while several append, most of the others' have been taken in before.
             let announced = payloads.map { SharedHead(announced: $0) }
-            if let last = announced.compactMap(\.self).max(by: { $0.sequence < $1.sequence }) {
-                state.withLock { $0.heard = last }
+            let last = announced.compactMap(\.self).max { $0.sequence < $1.sequence }
+            let known = state.withLock { state in
+                state.heard = last ?? state.heard
+                return state.known
             }
-            if announced.contains(where: { $0.map { $0.sequence > own } ?? true }) {
+            if announced.contains(where: { $0.map { $0.sequence > known } ?? true }) {
                 try look(on: server)
             }
         }
@@ -164,18 +175,16 @@ final class PostgresListener: Sendable {
         tell(SequenceNumber(UInt64(clamping: try row.integer(0))))
     }
 
-    /// - Returns: What was announced; nil when there was nothing to.
     private func sendAnnounced(
         _ channel: String, on server: ConfirmedServer
-    ) throws(PostgresError) -> SequenceNumber? {
+    ) throws(PostgresError) {
         let announced = state.withLock { state in
             defer { state.announced = nil }
             return state.announced
         }
-        guard let announced else { return nil }
+        guard let announced else { return }
         _ = try server.connection.run(
             Self.notify, [.text(channel), .text(announced.announcement)], until: limit)
-        return announced.sequence
     }
 
     private func tell(_ sequence: SequenceNumber) {

@@ -34,7 +34,7 @@ package struct PostgresTerms: Sendable {
         package var answering = Duration.seconds(10)
         /// For the answer to an append, before another server is looked for: the one that was asked may have been
         /// replaced. Each time in a row that it is too short it doubles, up to ``answering``.
-        package var appending = Duration.seconds(1)
+        package var appending = Duration.milliseconds(750)
         /// Between looks whether there is news that nobody has announced.
         package var looking = Duration.seconds(5)
 

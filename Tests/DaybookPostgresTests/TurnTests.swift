@@ -95,6 +95,47 @@ import Testing
         withExtendedLifetime(following) {}
     }
 
+    @Test func `news of what a node has are none to it`() async throws {
+        let store = try await onThread { try SharedStore() }
+        var limits = PostgresTerms.Limits.patient
+        limits.looking = .seconds(3600)
+        let reader = PostgresJournal(try store.terms(limits: limits), store.identity)
+        let (heard, tellHeard) = AsyncStream.makeStream(of: UInt64.self)
+        let first = group(after: .start, [1])
+        let second = group(after: first.after, [2])
+        let third = group(after: second.after, [3])
+
+        let writer = try await onThread {
+            let writer = try store.journal()
+            #expect(try writer.append(first) == .accepted)
+            return writer
+        }
+        let following = reader.follow { tellHeard.yield($0.rawValue) }
+        var news = heard.makeAsyncIterator()
+        // From the first look on the channel is listened to.
+        #expect(await news.next() == 1)
+        try await onThread {
+            let announcing = try store.server.connection(as: "postgres")
+            func announce(_ head: SharedHead) throws {
+                let news = "\(head.sequence) \(head.digest.hexadecimal)"
+                let script = try "NOTIFY daybook_\(store.number), '\(news)'"
+                try announcing.run(script: script, until: limit)
+            }
+            #expect(try writer.append(second) == .accepted)
+            // Its file has the second, too.
+            let page = try reader.page(after: second.after, bytes: 1)
+            #expect(page.entries.isEmpty)
+            try announce(second.after)
+            #expect(try writer.append(third) == .accepted)
+            try announce(third.after)
+        }
+
+        #expect(await news.next() == 3)
+        tellHeard.finish()
+        #expect(await news.next() == nil)
+        withExtendedLifetime(following) {}
+    }
+
     private static let node = UUID()
 
     /// When a node has last proved that its writes are confirmed, in microseconds.

@@ -55,6 +55,24 @@ import Testing
         withExtendedLifetime(watch) {}
     }
 
+    @Test func `what this process writes is told, and looked at together`() async throws {
+        let (looks, look) = AsyncStream.makeStream(of: Void.self)
+        let count = Mutex(0)
+        let watch = FileWatch(path, by: watcher, isWriting: { true }) {
+            count.withLock { $0 += 1 }
+            look.yield()
+        }
+        let begin = ContinuousClock.now
+
+        for number in 0..<500 { try append("\(number)", to: path) }
+
+        for await _ in looks { break }
+        let counted = count.withLock { $0 }
+        let passed = ContinuousClock.now - begin
+        #expect(Double(counted) <= 1 + passed / .milliseconds(2))
+        withExtendedLifetime(watch) {}
+    }
+
     @Test func `another file under the name is told`() async throws {
         let other = folder.path("other")
         try Data("new".utf8).write(to: URL(fileURLWithPath: other))

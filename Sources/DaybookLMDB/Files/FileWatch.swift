@@ -11,6 +11,9 @@ internal import Synchronization
 /// A word in shared memory that writers wake (a futex) would cost each of them a call, and nobody would be woken
 /// for one that is killed after its commit and before that call. The file tells of every write by itself.
 ///
+/// While this process itself writes, nobody else does, and it knows what it writes: notices of that wait, so that
+/// a program that saves all the time is not kept from it by looking at each of its own writes.
+///
 /// The closure is called on a thread of its own, one for all files, and must be quick. The end waits for a call
 /// that is under way, so it is not to come while a lock is held that the closure asks for; after it there is none.
 /// In a forked process nothing is told of what was watched before: it has no such thread.
@@ -19,11 +22,19 @@ package final class FileWatch: Sendable {
     private let number: Int
 
     /// Begins to watch. Writes from now on are told.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - watcher: Who waits for the notices.
+    ///   - isWriting: Whether this process writes to the file, so that nobody else can. It must be quick.
+    ///   - look: What is called.
     init(
-        _ path: String, by watcher: FileWatcher = .shared, _ look: @escaping @Sendable () -> Void
+        _ path: String, by watcher: FileWatcher = .shared,
+        isWriting: @escaping @Sendable () -> Bool = { false },
+        _ look: @escaping @Sendable () -> Void
     ) {
         self.watcher = watcher
-        number = watcher.add(path, look)
+        number = watcher.add(path, isWriting, look)
     }
 
     deinit {
@@ -36,7 +47,12 @@ extension Environment {
     ///
     /// - Returns: What ends it when it is released; nil for a file without a name, which only this process has.
     package func watch(_ look: @escaping @Sendable () -> Void) -> FileWatch? {
-        core.pair.isUnnamed ? nil : FileWatch(path, look)
+        guard !core.pair.isUnnamed else { return nil }
+        return FileWatch(
+            path,
+            isWriting: { [weak core] in
+                core?.isWriting.load(ordering: .relaxed) ?? false
+            }, look)
     }
 }
 
@@ -67,11 +83,14 @@ final class FileWatcher: Sendable {
     private static let firstPause = Duration.milliseconds(1)
     /// When this is passed, what a notice announced has been seen, or its writer was stopped in the middle.
     private static let lastPause = Duration.milliseconds(600)
+    /// How long notices of this process's own writes wait to be looked at together.
+    private static let ownPause = Duration.milliseconds(2)
 
     fileprivate struct Watch {
         let path: String
         /// The kernel's number of the file; -1 when it does not tell of its writes.
         var file: Int32
+        let isWriting: @Sendable () -> Bool
         let look: @Sendable () -> Void
         var due: ContinuousClock.Instant
         /// How long to wait after the next look; nil when there was no notice for long.
@@ -87,6 +106,8 @@ final class FileWatcher: Sendable {
         var isRunning = false
         /// The watch whose closure is being called.
         var looking: Int?
+        /// Until then no notice is taken.
+        var isDeafUntil: ContinuousClock.Instant?
     }
 
     private let state = Mutex(State())
@@ -114,12 +135,16 @@ final class FileWatcher: Sendable {
 
     // MARK: - Coming and going
 
-    func add(_ path: String, _ look: @escaping @Sendable () -> Void) -> Int {
+    func add(
+        _ path: String, _ isWriting: @escaping @Sendable () -> Bool,
+        _ look: @escaping @Sendable () -> Void
+    ) -> Int {
         let (number, isFirst) = state.withLock { state in
             state.next += 1
             let file = state.beginNotices(of: path)
             state.watches[state.next] = Watch(
-                path: path, file: file, look: look, due: .now.advanced(by: wait(for: file)))
+                path: path, file: file, isWriting: isWriting, look: look,
+                due: .now.advanced(by: wait(for: file)))
             defer { state.isRunning = true }
             return (state.next, !state.isRunning)
         }
@@ -185,13 +210,23 @@ final class FileWatcher: Sendable {
         let now = ContinuousClock.now
         return state.withLock { state in
             var found: [Int] = []
+            var isOwn = false
             for (number, watch) in state.watches {
                 let isTouched = notices.isOverflow || notices.touched.contains(watch.file)
-                if isTouched { state.watches[number]?.pause = Self.firstPause }
                 // The kernel has ended its watch: the file is gone, or its file system.
                 if notices.ended.contains(watch.file) { state.watches[number]?.file = -1 }
-                if isTouched || watch.due <= now { found.append(number) }
+                if isTouched, watch.isWriting() {
+                    state.watches[number]?.pause = Self.ownPause
+                    state.watches[number]?.due = min(watch.due, now + Self.ownPause)
+                    isOwn = true
+                } else if isTouched {
+                    state.watches[number]?.pause = Self.firstPause
+                    found.append(number)
+                    continue
+                }
+                if watch.due <= now { found.append(number) }
             }
+            state.isDeafUntil = isOwn && found.isEmpty ? now + Self.ownPause : nil
             return found
         }
     }
@@ -210,8 +245,16 @@ final class FileWatcher: Sendable {
 
     /// Waits until a file is touched, one comes, or a look is due.
     private func waitForNotices() -> Notices {
-        let (due, notices) = state.withLock { ($0.watches.values.map(\.due).min(), $0.notices) }
+        let (due, known, isDeafUntil) = state.withLock { state in
+            (state.watches.values.map(\.due).min(), state.notices, state.isDeafUntil)
+        }
         var next = due
+        // A negative descriptor is passed over.
+        var notices = known
+        if let isDeafUntil, isDeafUntil > .now {
+            notices = -1
+            next = min(next ?? isDeafUntil, isDeafUntil)
+        }
         // Without the pipe nobody tells of a new watch, and of a kernel that tells only now.
         if wakeUp.read < 0 {
             let latest = ContinuousClock.now.advanced(by: waits.untold)

@@ -213,7 +213,7 @@ final class JournalGate: CommitGate {
         let answer = try reaching { journal throws(SharedJournalError) in try journal.append(group)
         }
         guard answer == .accepted else { return answer }
-        let end = group.end
+        let end = group.after
         state.withLock { state in
             (state.hasTurn, state.head) = (false, end.sequence)
         }
@@ -305,12 +305,12 @@ final class JournalGate: CommitGate {
 
 extension SharedGroup {
     /// Where the journal ends when it was appended.
-    fileprivate var end: SharedHead {
+    package var after: SharedHead {
         entries.last.map { SharedHead($0.sequence, $0.digest) } ?? head
     }
 
     /// The numbers of its entries.
     fileprivate var sequences: ClosedRange<SequenceNumber> {
-        head.sequence.next...max(end.sequence, head.sequence.next)
+        head.sequence.next...max(after.sequence, head.sequence.next)
     }
 }

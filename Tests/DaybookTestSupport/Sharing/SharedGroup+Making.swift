@@ -32,12 +32,6 @@ extension SharedGroup {
         }
         self.init(after: head, token: token, entries)
     }
-
-    /// The place after it.
-    package var after: SharedHead {
-        guard let last = entries.last else { return head }
-        return SharedHead(last.sequence, last.digest)
-    }
 }
 
 extension SharedPage {
