@@ -12,4 +12,9 @@ uint32_t daybook_crc32c(uint32_t crc, const void *bytes, size_t count);
 /// The same without the processor's instruction, for tests.
 uint32_t daybook_crc32c_plain(uint32_t crc, const void *bytes, size_t count);
 
+/// Has the processor fetch the bytes at an address, which will be read soon. The address may be any.
+static inline void daybook_prefetch(const void *bytes) {
+    __builtin_prefetch(bytes);
+}
+
 #endif

@@ -64,7 +64,11 @@ struct TreeCursor {
             let begin = index
             try advance(to: end - 1, on: leaf)
             let isSound = tree.isSound(leaf)
+            for place in begin..<min(begin + PageView.nodesAhead, end) {
+                leaf.prefetch(place)
+            }
             for place in begin..<end {
+                leaf.prefetch(place + PageView.nodesAhead)
                 let node = try leaf.node(place)
                 let value = try tree.value(of: node, on: leaf, isSound: isSound)
                 if try body(node.key.bytes, value.bytes) == .stop { return }
@@ -85,6 +89,7 @@ struct TreeCursor {
         to lower: SoughtKey?, _ body: (RawSpan, RawSpan) throws -> ScanStep
     ) throws {
         repeat {
+            leaf?.prefetch(index - PageView.nodesAhead)
             let (key, value) = try record()
             if let lower, lower.order(to: key) > 0 { return }
             if try body(key.bytes, value.bytes) == .stop { return }

@@ -29,6 +29,7 @@ struct TreeFinger {
         guard let leaf = try leaf(of: key), let found = try place(of: key, on: leaf) else {
             return try tree.value(under: key)
         }
+        leaf.prefetch(found + PageView.nodesAhead)
         index = found
         hits += 1
         if hits &* Self.partOfLeaf >= leaf.nodeCount, !tree.isSound(leaf) {
@@ -117,6 +118,7 @@ extension Tree {
     fileprivate func examineChecks(of leaf: PageView) {
         do throws(PageFault) {
             for index in 0..<leaf.nodeCount {
+                leaf.prefetch(index + PageView.nodesAhead)
                 let node = try leaf.node(index)
                 // A long value is not read for its neighbours.
                 guard node.flags == 0 else { return }
