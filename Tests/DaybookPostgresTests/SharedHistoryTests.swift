@@ -35,9 +35,11 @@ struct SharedHistoryTests {
         var limits = PostgresTerms.Limits.patient
         (limits.connecting, limits.answering) = (.milliseconds(300), .milliseconds(300))
         limits.appending = .milliseconds(300)
-        let disturbed = try SharedProgram(
-            store, through: store.servers(through: proxy), limits: limits,
-            model: [IsolationCell.self])
+        let disturbed = try SharedProgram.reached {
+            try SharedProgram(
+                store, through: store.servers(through: proxy), limits: limits,
+                model: [IsolationCell.self])
+        }
         let others = try (0..<2).map { _ in
             try SharedProgram(store, model: [IsolationCell.self])
         }

@@ -70,6 +70,22 @@ final class SharedProgram: Sendable {
         try container.persistentStoreCoordinator.addPersistentStore(with: description)
     }
 
+    /// Opens a program that waits for servers so briefly that a busy one may answer later, until it has answered.
+    ///
+    /// - Parameter open: Opens it.
+    /// - Returns: The program.
+    /// - Throws: What `open` throws; that the server cannot be reached only after a minute.
+    static func reached(by open: () throws -> SharedProgram) throws -> SharedProgram {
+        let end = ContinuousClock.now + .seconds(60)
+        while true {
+            do {
+                return try open()
+            } catch let error as StoreError where error.code == .unreachable {
+                guard .now < end else { throw error }
+            }
+        }
+    }
+
     /// The store of the program.
     var store: PersistentStore {
         get throws {
