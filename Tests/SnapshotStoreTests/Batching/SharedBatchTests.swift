@@ -69,18 +69,7 @@ struct SharedBatchTests {
         #expect(plan.changes == expected)
         #expect(plan.refusal == nil)
         let query = try query("number >= 100", in: store)
-        let parts = try store.read(at: nil) { snapshot in
-            var count = 0
-            try snapshot.gather(query, among: nil) {
-                0
-            } add: { _, _, _, _, _ in
-                .proceed
-            } join: { _ in
-                count += 1
-                return .proceed
-            }
-            return count
-        }
+        let parts = try store.read(at: nil) { try $0.partCount(query) }
         #expect(parts > 3)
     }
 

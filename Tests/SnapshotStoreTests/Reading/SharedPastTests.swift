@@ -117,20 +117,6 @@ struct SharedPastTests {
 
     private static let seeds: [UInt64] = [2_101, 2_102]
 
-    /// The number of parts in which a query is walked.
-    private func partCount(_ query: Query, _ snapshot: borrowing Snapshot) throws -> Int {
-        var count = 0
-        try snapshot.gather(query, among: nil) {
-            0
-        } add: { _, _, _, _, _ in
-            .proceed
-        } join: { _ in
-            count += 1
-            return .proceed
-        }
-        return count
-    }
-
     @Test(arguments: seeds)
     func `every state is found, counted, summed and grouped as it was`(seed: UInt64) throws {
         let history = try History(seed: seed)
@@ -226,12 +212,12 @@ struct SharedPastTests {
 
         // At the last but one there are versions only of most.
         for (sequence, _) in history.states.dropLast() {
-            let parts = try history.store.read(at: sequence) { try partCount(query, $0) }
+            let parts = try history.store.read(at: sequence) { try $0.partCount(query) }
             #expect(parts > 3, "entry \(sequence)")
         }
         let entity = try #require(few.store.schema.entity(named: "Item"))
         let past = try few.store.head().previous
-        #expect(try few.store.read(at: past) { try partCount(Query(entity), $0) } == 1)
+        #expect(try few.store.read(at: past) { try $0.partCount(Query(entity)) } == 1)
     }
 
     @Test func `an index of a state is made from versions that several cores have read`() throws {
