@@ -74,11 +74,7 @@ extension EnvironmentCore {
         _ joining: (_ count: Int) -> [WriteRequest]
     ) throws(LMDBError) -> Obstacle? {
         try pair.writing.take(wait)
-        isWriting.store(true, ordering: .relaxed)
-        defer {
-            isWriting.store(false, ordering: .relaxed)
-            pair.writing.giveBack()
-        }
+        defer { pair.writing.giveBack() }
         try makeSure()
         markUnsynced()
         let round = try pool.writingAtOnce { () throws(LMDBError) -> Obstacle? in

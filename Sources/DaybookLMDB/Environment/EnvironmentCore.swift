@@ -21,9 +21,6 @@ final class EnvironmentCore: Sendable {
     let tables: Mutex<[String: Table]>
     let opening = TableOpening()
 
-    /// Whether this process holds the lock of the one that writes, so that nobody else does.
-    let isWriting = Atomic<Bool>(false)
-
     /// The number of write transactions that this process has begun.
     let writesBegun = Atomic<UInt32>(0)
 

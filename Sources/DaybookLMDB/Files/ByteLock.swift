@@ -11,7 +11,7 @@ final class ByteLock: Sendable {
     private let file: FilePath
     private let offset: Int64
     private let deed: LockObstacle.Deed
-    private let isHeld = Mutex(false)
+    private let held = Mutex(false)
 
     /// The lock on a byte.
     ///
@@ -27,6 +27,9 @@ final class ByteLock: Sendable {
         self.deed = deed
     }
 
+    /// Whether a thread of this process holds the lock, so that no other process does.
+    var isHeld: Bool { held.withLock(\.self) }
+
     /// Takes the lock as soon as nobody holds it.
     ///
     /// - Throws: ``LMDBError`` with ``LMDBError/Code/locked`` when that takes too long.
@@ -39,7 +42,7 @@ final class ByteLock: Sendable {
 
     /// Takes the lock unless somebody holds it.
     func tryToTake() throws(LMDBError) -> Bool {
-        try isHeld.withLock { isHeld throws(LMDBError) -> Bool in
+        try held.withLock { isHeld throws(LMDBError) -> Bool in
             guard !isHeld else { return false }
             let number = daybook_lock(descriptor, daybook_exclusive, offset, 1)
             switch number {
@@ -57,7 +60,7 @@ final class ByteLock: Sendable {
     }
 
     func giveBack() {
-        isHeld.withLock { isHeld in
+        held.withLock { isHeld in
             let number = daybook_lock(descriptor, daybook_unlocked, offset, 1)
             assert(number == 0)
             isHeld = false

@@ -48,11 +48,8 @@ extension Environment {
     /// - Returns: What ends it when it is released; nil for a file without a name, which only this process has.
     package func watch(_ look: @escaping @Sendable () -> Void) -> FileWatch? {
         guard !core.pair.isUnnamed else { return nil }
-        return FileWatch(
-            path,
-            isWriting: { [weak core] in
-                core?.isWriting.load(ordering: .relaxed) ?? false
-            }, look)
+        let writing = core.pair.writing
+        return FileWatch(path, isWriting: { writing.isHeld }, look)
     }
 }
 
@@ -107,7 +104,7 @@ final class FileWatcher: Sendable {
         /// The watch whose closure is being called.
         var looking: Int?
         /// Until then no notice is taken.
-        var isDeafUntil: ContinuousClock.Instant?
+        var deafUntil: ContinuousClock.Instant?
     }
 
     private let state = Mutex(State())
@@ -226,7 +223,7 @@ final class FileWatcher: Sendable {
                 }
                 if watch.due <= now { found.append(number) }
             }
-            state.isDeafUntil = isOwn && found.isEmpty ? now + Self.ownPause : nil
+            state.deafUntil = isOwn && found.isEmpty ? now + Self.ownPause : nil
             return found
         }
     }
@@ -245,15 +242,15 @@ final class FileWatcher: Sendable {
 
     /// Waits until a file is touched, one comes, or a look is due.
     private func waitForNotices() -> Notices {
-        let (due, known, isDeafUntil) = state.withLock { state in
-            (state.watches.values.map(\.due).min(), state.notices, state.isDeafUntil)
+        let (due, known, deafUntil) = state.withLock { state in
+            (state.watches.values.map(\.due).min(), state.notices, state.deafUntil)
         }
         var next = due
         // A negative descriptor is passed over.
         var notices = known
-        if let isDeafUntil, isDeafUntil > .now {
+        if let deafUntil, deafUntil > .now {
             notices = -1
-            next = min(next ?? isDeafUntil, isDeafUntil)
+            next = min(next ?? deafUntil, deafUntil)
         }
         // Without the pipe nobody tells of a new watch, and of a kernel that tells only now.
         if wakeUp.read < 0 {

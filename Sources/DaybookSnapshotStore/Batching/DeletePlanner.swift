@@ -97,7 +97,8 @@ struct DeletePlanner {
 
     /// Deletes objects, of which none has been named before.
     mutating func append(_ deletes: RowDeletes) {
-        for change in deletes.changes where rules(of: change.object)?.isAlone == false {
+        for change in deletes.changes {
+            guard let rules = rules(of: change.object), !rules.isAlone else { continue }
             deleted.insert(change.object)
         }
         victims += deletes.changes
