@@ -239,4 +239,26 @@ import Testing
             }
         }
     }
+
+    @Test func `undo of a delete brings back the members that others have left`() throws {
+        try ours.performAndWait {
+            let plan = Plan(context: ours)
+            let (taken, put) = (Step(context: ours), Step(context: ours))
+            plan.steps = [taken]
+            try ours.save()
+            ours.delete(plan)
+            // The steps go with it, but for those that others take out.
+            ours.processPendingChanges()
+            try theirs.performAndWait {
+                try twin(plan, in: theirs).steps = [try twin(put, in: theirs)]
+                try theirs.save()
+            }
+            _ = try ours.mergeChanges()
+
+            ours.undo()
+
+            #expect(plan.steps == [put])
+            #expect(try ours.save() == nil)
+        }
+    }
 }

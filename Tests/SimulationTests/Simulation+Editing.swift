@@ -153,7 +153,8 @@ extension Simulation {
             let shown = try shown(around: [id], index) {
                 $0.rule == .cascade || $0.rule == .nullify
             }
-            all[id] = shown[id, default: [:]].mapValues { usable($0, index) }
+            // What was new here and is there no more leaves nothing: whoever has brought it back is right.
+            all[id] = shown[id, default: [:]].mapValues { usable($0, index, orBack: true) }
             for field in rules.fields(id) where field.rule == .cascade {
                 try spare(from: id, field, &all, index)
                 queue += all[id]?[field.name] ?? []
@@ -182,12 +183,14 @@ extension Simulation {
     }
 
     /// The objects whose record nobody else has deleted: those that can be worked with.
-    private func usable(_ ids: [ObjectID], _ index: Int) -> [ObjectID] {
+    private func usable(
+        _ ids: [ObjectID], _ index: Int, orBack isBackUsable: Bool = false
+    ) -> [ObjectID] {
         let head = under(index)
         return ids.filter { id in
-            guard let identifier = identifiers[id], !sights[index].annihilated.contains(id) else {
-                return false
-            }
+            guard let identifier = identifiers[id],
+                isBackUsable || !sights[index].annihilated.contains(id)
+            else { return false }
             guard let object = contexts[index].registeredObject(for: identifier) else {
                 return head[id] != nil
             }

@@ -84,7 +84,12 @@ extension Simulation {
         if !rules.flaws(in: forecast.world, afterSave: !isChild).isEmpty {
             forecast.isSettledTogether = true
         }
-        forecast.told.formUnion(hiddenEdits(index))
+        let hidden = hiddenEdits(index)
+        forecast.told.formUnion(hidden)
+        // Of an object that is gone they may bring it back.
+        if hidden.contains(where: { edit in head.keys.allSatisfy { "\($0)" != edit[0] } }) {
+            forecast.isSettledTogether = true
+        }
         return forecast
     }
 
@@ -200,7 +205,7 @@ extension Simulation {
             mailbox.savedIDs = dirty
         }
         if contexts[index].hasChanges { throw Mismatch("A saved context still has changes.") }
-        try settle(forecast, index, old)
+        try settle(forecast, of: dirty, index, old)
     }
 
     /// Keeps what a context posts when it is saved. A save of nothing posts nothing, and what was posted
@@ -321,8 +326,11 @@ extension Simulation {
         }
     }
 
-    /// Makes the reference follow what a save does to the context that was saved.
-    private func settle(_ forecast: Forecast, _ index: Int, _ old: World) throws {
+    /// Makes the reference follow what a save does to the context that was saved. Objects whose edits came to nothing
+    /// count as saved, too.
+    private func settle(
+        _ forecast: Forecast, of saved: Set<ObjectID>, _ index: Int, _ old: World
+    ) throws {
         let sight = sights[index]
         let now = under(index)
         sights[index].settleSteps()
@@ -330,7 +338,7 @@ extension Simulation {
         sights[index].deleted = []
         sights[index].annihilated = []
         for id in sight.deleted { sights[index].forget(id) }
-        for (id, record) in sight.mine where sight.isDirty(id) {
+        for (id, record) in sight.mine where saved.contains(id) {
             try settle(id, record, sight.seen[id], index, now)
         }
         if forecast.isSettledTogether { try adopt(index, isForeseen: false) }

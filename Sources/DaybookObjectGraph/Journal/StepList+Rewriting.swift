@@ -14,8 +14,8 @@ extension StepList {
         rewrite(transform, leaving)
     }
 
-    /// Makes the list follow values that others have set.
-    mutating func rebase(_ rebases: [ManagedObject: [Rebase]], _ leaving: Leaving) {
+    /// Makes the list follow what others have set.
+    mutating func rebase(_ rebases: [ManagedObject: [any ListRebase]], _ leaving: Leaving) {
         var rebases = rebases
         let transform: (Position, RecordedChange) -> RecordedChange? = { position, recorded in
             guard let index = rebases.index(forKey: recorded.object) else { return recorded }

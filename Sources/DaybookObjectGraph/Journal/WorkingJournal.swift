@@ -26,7 +26,7 @@ final class WorkingJournal {
     private var unlisted: [(store: UInt32, origin: UndoneEntries)] = []
     private var attempts = JournalAttempts()
     /// The values to which the list is adapted at the end of `gatheringRebases(_:)`; nil outside it.
-    private var gathered: [ManagedObject: [Rebase]]?
+    private var gathered: [ManagedObject: [any ListRebase]]?
     private var endedEvents = 0
 
     /// Makes an empty journal.
@@ -267,8 +267,16 @@ final class WorkingJournal {
         rewrite { $0.forget(object, onlyUnsaved: onlyUnsaved, $1) }
     }
 
-    /// Replaces what is pending for an object after others have changed its base; nil for nothing.
-    func rebase(_ object: ManagedObject, to change: Change?) { index.rebase(object, to: change) }
+    /// Replaces what is pending for an object after others have changed its base; nil for nothing. The list then
+    /// takes out, with a deleted object, the members that they have put in.
+    func rebase(_ object: ManagedObject, to change: Change?) {
+        if object.isJournaled, let before = index[object.graphID]?.change,
+            let rebase = change.flatMap({ MemberRebase(from: before, to: $0) })
+        {
+            gatheringRebases { gathered?[object, default: []].append(rebase) }
+        }
+        index.rebase(object, to: change)
+    }
 
     /// Adapts the list to a value that others have set, now or at the end of ``gatheringRebases(_:)``.
     func rebase(

@@ -2,7 +2,8 @@ import DaybookObjectModel
 
 extension ManagedObjectContext {
     /// Drops, from what is pending and from what can be undone, references to objects that others
-    /// have deleted.
+    /// have deleted; and that such an object was taken out of a list from which it has gone with them:
+    /// whoever brings it back decides where it is.
     ///
     /// - Returns: A conflict for each pending reference that was dropped.
     func dropReferences(to lost: Set<ObjectID>, inStore store: UInt32) -> [MergeConflict] {
@@ -12,14 +13,31 @@ extension ManagedObjectContext {
             guard let change = item.change, !change.isDelete, item.object.graphID.store == store
             else { continue }
             var kept = change
-            let dropped = kept.dropReferences(to: lost, of: item.object.binding.schema)
-            guard !dropped.isEmpty else { continue }
-            conflicts += dropped
+            conflicts += kept.dropReferences(to: lost, of: item.object.binding.schema)
+            dropLeaves(of: lost, from: &kept, item.object)
+            guard kept != change else { continue }
             forgetLists(touchedBy: change, item.object.graphID)
             take(kept, of: item.object)
         }
         journal.dropReferences(to: lost, inStore: store)
         return conflicts
+    }
+
+    /// Removes from an update what takes some members out of lists that no longer have them below.
+    private func dropLeaves(
+        of members: Set<ObjectID>, from change: inout Change, _ object: ManagedObject
+    ) {
+        guard case .update(let edits, var lists) = change.kind else { return }
+        for index in lists.indices {
+            guard lists[index].removed.contains(where: { members.contains($0.object) }),
+                let property = object.binding.schema.property(lists[index].property)
+            else { continue }
+            let below = readMembers(of: property, in: object)
+            lists[index].removed.removeAll {
+                members.contains($0.object) && below[$0.object] == nil
+            }
+        }
+        change.kind = .update(edits: edits, members: lists.filter { !$0.isEmpty })
     }
 
     /// Replaces a pending change with what is left of it, and puts its values in the object.

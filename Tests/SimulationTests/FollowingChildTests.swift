@@ -1,0 +1,106 @@
+import DaybookObjectGraph
+import DaybookObjectModel
+import DaybookSnapshotStore
+import Testing
+
+/// What children that follow their parent see of what their siblings make of it: laws that random runs
+/// have found broken, in their shortest form.
+@Suite struct FollowingChildTests {
+    private let office: OfficeStore
+    private let parent: ManagedObjectContext
+    private let child: ManagedObjectContext
+    private let sibling: ManagedObjectContext
+
+    init() throws {
+        office = try OfficeStore()
+        parent = office.container.newBackgroundContext()
+        child = ManagedObjectContext(parent: parent)
+        sibling = ManagedObjectContext(parent: parent)
+        for context in [parent, child, sibling] { context.retainsRegisteredObjects = true }
+        child.automaticallyMergesChangesFromParent = true
+    }
+
+    private func twin<Object: ManagedObject>(
+        _ object: Object, in context: ManagedObjectContext
+    ) throws -> Object {
+        try #require(try context.existingObject(with: object.objectID) as? Object)
+    }
+
+    @Test func `a member that was taken out here stays in when others delete and bring it back`()
+        throws
+    {
+        let (person, plan) = try parent.performAndWait {
+            let person = Person(context: parent)
+            try parent.save()
+            let plan = Plan(context: parent)
+            plan.members = [person]
+            parent.processPendingChanges()
+            return (person, plan)
+        }
+        sibling.mergePolicy = .overwrite
+        try sibling.performAndWait {
+            sibling.delete(try twin(plan, in: sibling))
+            sibling.delete(try twin(person, in: sibling))
+            sibling.processPendingChanges()
+        }
+        let ours = try child.performAndWait {
+            let ours = try twin(person, in: child)
+            ours.plans = []
+            child.processPendingChanges()
+            return ours
+        }
+        parent.performAndWait {
+            parent.delete(person)
+            parent.processPendingChanges()
+        }
+        try sibling.performAndWait {
+            try sibling.save()
+            // The child takes it in.
+            child.performAndWait { #expect(!ours.hasChanges) }
+            sibling.undo()
+            try sibling.save()
+        }
+        child.performAndWait {
+            #expect(ours.plans.map(\.objectID) == [plan.objectID])
+            #expect(!ours.hasChanges)
+        }
+    }
+
+    @Test func `undo of a delete brings back the list as others have made it meanwhile`() throws {
+        let (plan, step, other) = parent.performAndWait {
+            let (plan, step, other) = (
+                Plan(context: parent), Step(context: parent), Step(context: parent)
+            )
+            parent.processPendingChanges()
+            return (plan, step, other)
+        }
+        let ours = try child.performAndWait {
+            let ours = try twin(plan, in: child)
+            child.delete(ours)
+            child.processPendingChanges()
+            return ours
+        }
+        try sibling.performAndWait {
+            try twin(plan, in: sibling).steps = [try twin(step, in: sibling)]
+            try sibling.save()
+        }
+        try child.performAndWait {
+            try twin(step, in: child).title = "ours"
+            child.processPendingChanges()
+            child.undo()
+        }
+        parent.performAndWait {
+            other.plan = plan
+            parent.processPendingChanges()
+        }
+        try child.performAndWait {
+            child.undo()
+            #expect(!ours.hasChanges)
+            #expect(ours.steps.count == 2)
+            try twin(other, in: child).plan = nil
+            child.processPendingChanges()
+            _ = try child.mergeChanges()
+            #expect(ours.steps.map(\.objectID) == [step.objectID])
+        }
+    }
+}
