@@ -103,4 +103,63 @@ import Testing
             #expect(ours.steps.map(\.objectID) == [step.objectID])
         }
     }
+
+    @Test func `a member that a child moves twice leaves no trace in the list it was in`() throws {
+        let (after, before, step) = parent.performAndWait {
+            let made = (Plan(context: parent), Plan(context: parent), Step(context: parent))
+            parent.processPendingChanges()
+            return made
+        }
+        let grandchild = ManagedObjectContext(parent: sibling)
+        let ours = try sibling.performAndWait {
+            let plan = try twin(before, in: sibling)
+            try twin(step, in: sibling).plan = plan
+            sibling.processPendingChanges()
+            return plan
+        }
+        try grandchild.performAndWait {
+            try twin(step, in: grandchild).plan = try twin(after, in: grandchild)
+            try grandchild.save()
+        }
+        sibling.performAndWait {
+            #expect(ours.steps.isEmpty)
+            #expect(ours.changedValues().isEmpty)
+        }
+        parent.performAndWait {
+            before.steps = [step]
+            parent.processPendingChanges()
+        }
+        try sibling.performAndWait {
+            _ = try sibling.mergeChanges()
+            #expect(ours.steps.map(\.objectID) == [step.objectID])
+        }
+    }
+
+    @Test func `a reference that a child moves twice leaves no trace where it was`() throws {
+        let (after, before, room) = parent.performAndWait {
+            let made = (Person(context: parent), Person(context: parent), Room(context: parent))
+            parent.processPendingChanges()
+            return made
+        }
+        let grandchild = ManagedObjectContext(parent: sibling)
+        let ours = try sibling.performAndWait {
+            try twin(before, in: sibling).room = try twin(room, in: sibling)
+            sibling.processPendingChanges()
+            return try twin(room, in: sibling)
+        }
+        try grandchild.performAndWait {
+            try twin(after, in: grandchild).room = try twin(room, in: grandchild)
+            try grandchild.save()
+            try twin(after, in: grandchild).room = nil
+            try grandchild.save()
+        }
+        parent.performAndWait {
+            before.room = room
+            parent.processPendingChanges()
+        }
+        try sibling.performAndWait {
+            _ = try sibling.mergeChanges()
+            #expect(ours.occupant?.objectID == before.objectID)
+        }
+    }
 }

@@ -338,7 +338,8 @@ extension Simulation {
         sights[index].deleted = []
         sights[index].annihilated = []
         for id in sight.deleted { sights[index].forget(id) }
-        for (id, record) in sight.mine where saved.contains(id) {
+        for (id, record) in sight.mine
+        where sight.isDirty(id) || saved.contains(id) && now[id] != nil {
             try settle(id, record, sight.seen[id], index, now)
         }
         if forecast.isSettledTogether { try adopt(index, isForeseen: false) }

@@ -358,6 +358,8 @@ extension ManagedObjectContext {
             guard let property = object.binding.schema.property(edit.property),
                 let slot = property.slot
             else { continue }
+            // The new owner of what was referred to may have taken it already.
+            guard property.end == nil || object.values[slot] != edit.new else { continue }
             recordEdit(of: object, slot: slot)
             object.values[slot] = edit.new
             guard property.end != nil else { continue }
@@ -383,6 +385,10 @@ extension ManagedObjectContext {
         from old: Double?, to new: Double?
     ) {
         if old == nil { takeFromOthers(member, property, for: object) }
+        // The new owner of a member may have taken it already.
+        guard new != nil || object.memberList(of: property, self).orders[member] != nil else {
+            return
+        }
         recordMembership(of: object, property, member, from: old, to: new)
         followMembership(of: object, property, member, from: old, to: new)
     }
