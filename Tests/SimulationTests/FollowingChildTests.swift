@@ -162,4 +162,33 @@ import Testing
             #expect(ours.occupant?.objectID == before.objectID)
         }
     }
+
+    @Test func `a child's delete takes its object out of a list that is shown as it was`() throws {
+        let (plan, step) = try parent.performAndWait {
+            let (plan, step) = (Plan(context: parent), Step(context: parent))
+            plan.steps = [step]
+            try parent.save()
+            return (plan, step)
+        }
+        let (shown, shownStep) = try sibling.performAndWait {
+            let shown = try twin(plan, in: sibling)
+            #expect(shown.steps.count == 1)
+            return (shown, try twin(step, in: sibling))
+        }
+        let grandchild = ManagedObjectContext(parent: sibling)
+        try grandchild.performAndWait {
+            grandchild.mergePolicy = .mergeByPropertyObjectTrump
+            grandchild.delete(try twin(step, in: grandchild))
+            grandchild.processPendingChanges()
+        }
+        parent.performAndWait {
+            parent.delete(step)
+            parent.processPendingChanges()
+        }
+        _ = try grandchild.performAndWait { try grandchild.save() }
+        sibling.performAndWait {
+            #expect(shownStep.isDeleted)
+            #expect(shown.steps.isEmpty)
+        }
+    }
 }

@@ -211,6 +211,19 @@ struct ReferenceOffice {
         field.isStored && field.inverse.map { Office.field(field.destination, $0).kind } == .toOne
     }
 
+    /// Whether two lists have the same members, and what was put in here and what was there before stand in the same
+    /// order among themselves. How they stand among each other only the policy can tell (see Merging).
+    func areInterleaved(_ list: Cell, _ other: Cell, base: Cell?) -> Bool {
+        let known = Set(base?.destinations ?? [])
+        func parts(_ cell: Cell) -> [[ObjectID]] {
+            [
+                cell.destinations.filter(known.contains),
+                cell.destinations.filter { !known.contains($0) },
+            ]
+        }
+        return parts(list) == parts(other)
+    }
+
     /// Names that must be unique and are not.
     func duplicates(in world: World) -> Bool {
         let names = world.filter { entity($0.key) == "Team" }.compactMap { $0.value["name"] }

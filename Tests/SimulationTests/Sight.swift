@@ -28,6 +28,9 @@ struct Sight {
     /// The values that properties have had in steps since the last save, and that have come in under
     /// them.
     private(set) var recorded: Values = [:]
+    /// All of them, also those that others' values have overtaken: an object that an undo of its delete has brought
+    /// back has its steps, too.
+    private(set) var everRecorded: Values = [:]
     /// Those from before the last save, which others' values overtake.
     private(set) var settled: Values = [:]
     /// Whether others' values have come in under recorded steps. Undo leaves those alone (see Undo), and
@@ -102,7 +105,9 @@ struct Sight {
         var values = recorded[id] ?? [:]
         for name in Set((before ?? [:]).keys).union((after ?? [:]).keys)
         where before?[name] != after?[name] {
-            values[name, default: []] += [before?[name], after?[name]].compactMap { $0 }
+            let cells = [before?[name], after?[name]].compactMap { $0 }
+            values[name, default: []] += cells
+            everRecorded[id, default: [:]][name, default: []] += cells
         }
         recorded[id] = values
     }
@@ -185,6 +190,7 @@ struct Sight {
         groups = []
         recorded = [:]
         settled = [:]
+        everRecorded = [:]
         cursor = 0
         savedCursor = 0
         undoMeetsOthers = false

@@ -223,7 +223,9 @@ extension Simulation {
         guard !sight.undoMeetsOthers, sight.groups.indices.contains(place) else { return }
         let head = under(index)
         let view = sight.view(head)
-        if sight.groups[place].contains(where: { start($0.value) != nil && view[$0.key] == nil }) {
+        // It is passed over.
+        if sight.groups[place].contains(where: { (start($0.value) == nil) != (view[$0.key] == nil) }
+        ) {
             sights[index].undoMeetsOthers = true
         }
         for (id, step) in sight.groups[place] where step.before == nil || step.after == nil {
@@ -311,6 +313,8 @@ extension Simulation {
         sights[index].annihilated = []
         sights[index].clearUndo()
         if !sights[index].isFresh { for id in dirty { readListsAgain(id, index) } }
+        let below = under(index)
+        for id in sights[index].mine.keys where below[id] == nil { adoptLists(id, index) }
         if contexts[index].hasChanges { throw Mismatch("Rollback law: there are changes left.") }
     }
 
@@ -327,6 +331,18 @@ extension Simulation {
             else { continue }
             sights[index].seen[id]?[field.name] = now
             sights[index].mine[id]?[field.name] = now
+        }
+    }
+
+    /// What has gone below is not read again: its lists are what they were here.
+    private func adoptLists(_ id: ObjectID, _ index: Int) {
+        guard let identifier = identifiers[id],
+            let object = contexts[index].registeredObject(for: identifier), !object.isFault
+        else { return }
+        for field in rules.fields(id) where field.isStored && field.isList {
+            let found = read(field, of: object)
+            sights[index].seen[id]?[field.name] = found
+            sights[index].mine[id]?[field.name] = found
         }
     }
 

@@ -108,8 +108,11 @@ extension Simulation {
         if let ids {
             // Lists that are changed here are read again, whatever is told of.
             for id in Set(sights[index].mine.keys).subtracting(ids) {
-                rebaseOntoHead(id, index, head, ofGone: true) {
-                    $0.isList && sight.mine[id]?[$0.name] != sight.seen[id]?[$0.name]
+                rebaseOntoHead(id, index, head, ofGone: true) { field in
+                    let ours = sight.mine[id]?[field.name]
+                    guard field.isList, ours != sight.seen[id]?[field.name] else { return false }
+                    // What others have put in as well stays an edit for as long as nobody has told of it.
+                    return ours != head[id]?[field.name] || !isEdited(id, field, index)
                 }
             }
         }
@@ -117,6 +120,12 @@ extension Simulation {
         sights[index].mergedThrough = worlds.count
         if !news.isEmpty { self.news.append(SimulationNews(source: index, ids: news)) }
         if !goners.isEmpty { sights[index].undoMeetsOthers = !sights[index].groups.isEmpty }
+    }
+
+    /// Whether a context says that it has changed a property of an object.
+    private func isEdited(_ id: ObjectID, _ field: Field, _ index: Int) -> Bool {
+        identifiers[id].flatMap { contexts[index].registeredObject(for: $0) }?
+            .changedValues()[field.name] != nil
     }
 
     /// Takes back what is pending here and leads to what others have deleted.
@@ -206,7 +215,13 @@ extension Simulation {
             sights[index].disturbUndo(id)
             sights[index].overtake(id, field.name, by: theirs)
             sights[index].seen[id]?[field.name] = theirs
-            guard let ours = sights[index].mine[id]?[field.name] else { continue }
+            guard var ours = sights[index].mine[id]?[field.name] else { continue }
+            // A reference to what was new here and has been deleted was taken back with it.
+            if field.kind == .toOne, field.inverse == nil, !isEdited(id, field, index),
+                !sights[index].annihilated.isDisjoint(with: ours.destinations)
+            {
+                ours = base
+            }
             let merged = ReferenceOffice.merge(field, base: base, ours: ours, theirs: theirs)
             if field.kind == .list, let identifier = identifiers[id],
                 let object = contexts[index].registeredObject(for: identifier),

@@ -25,7 +25,9 @@ extension Simulation {
         let isChild = shape.contexts[index].parent != nil
         var forecast = Forecast(world: head)
         for id in sight.deleted {
-            if let there = head[id], there != sight.seen[id] { forecast.isSettledTogether = true }
+            if let there = head[id], there != sight.seen[id] || leadsNowhere(there, id, head) {
+                forecast.isSettledTogether = true
+            }
             // The parent carries out delete rules on what it has.
             for field in rules.fields(id) where isChild && field.rule == .cascade {
                 let goners = rules.related(id, field, in: head)
@@ -93,6 +95,16 @@ extension Simulation {
         return forecast
     }
 
+    /// Whether a reference without inverse reads as none, since its object has gone.
+    private func leadsNowhere(_ record: Record, _ id: ObjectID, _ world: World) -> Bool {
+        rules.fields(id).contains { field in
+            guard field.isStored, field.kind == .toOne, field.inverse == nil,
+                case .one(let target?)? = record[field.name]
+            else { return false }
+            return world[target] == nil
+        }
+    }
+
     private func settle(
         _ id: ObjectID, _ base: Record, _ ours: Record, _ theirs: Record, _ policy: MergePolicy,
         _ forecast: inout Forecast
@@ -133,6 +145,10 @@ extension Simulation {
                 for field in rules.fields(id)
                 where field.isStored && ours[field.name] == base[field.name] {
                     forecast.told.insert(["\(id)", field.name])
+                    // What others have given to another owner meanwhile is taken back from it.
+                    if rules.isExclusive(field), ours[field.name] != theirs[field.name] {
+                        forecast.isSettledTogether = true
+                    }
                 }
             }
         }
@@ -262,6 +278,8 @@ extension Simulation {
         if !changed.isEmpty {
             news.append(SimulationNews(source: parent, ids: changed, saver: child))
         }
+        // What could be redone is no longer held.
+        forgetReleased(parent)
     }
 
     /// A reference without inverse that a child has set, and that leads to what it deletes in the same save, does not

@@ -98,7 +98,10 @@ extension Simulation {
                         "An undo has changed \(rules.entity(id)) \(id).\(field.name), which no step "
                             + "concerns.")
                 }
-                guard field.kind == .sum || values.contains(have) else {
+                let isBack =
+                    now.inserted.contains(id)
+                    && before.everRecorded[id]?[field.name]?.contains(have) == true
+                guard field.kind == .sum || isBack || values.contains(have) else {
                     throw Mismatch(
                         "An undo has made \(rules.entity(id)) \(id).\(field.name) \(have), which it "
                             + "has never been here: \(values).")

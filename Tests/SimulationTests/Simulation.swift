@@ -256,7 +256,7 @@ final class Simulation {
     }
 
     /// Forgets what a context has let go of: it will be read anew.
-    private func forgetReleased(_ index: Int) {
+    func forgetReleased(_ index: Int) {
         let held = Set(
             contexts[index].registeredObjects.lazy.filter { !$0.isFault || self.isKnownInPart($0) }
                 .map(\.objectID.object))
@@ -330,7 +330,10 @@ final class Simulation {
             // lost what both sides had put in.
             let isReadAgain =
                 field.isList && below == nil && !isCurrent(index) && have == .many([])
-            guard isReadAgain || held == ReferenceOffice.living(want, in: view),
+            let isInterleaved =
+                field.kind == .list && isEdited
+                && rules.areInterleaved(have, want, base: sights[index].seen[id]?[field.name])
+            guard isReadAgain || isInterleaved || held == ReferenceOffice.living(want, in: view),
                 field.kind != .toOne
             else {
                 throw Mismatch(
@@ -340,6 +343,7 @@ final class Simulation {
                         + "\(below.map { "\($0)" } ?? "missing") below.")
             }
             // What has been edited still has the members that are deleted: they may come back.
+            if isInterleaved { sights[index].mine[id]?[field.name] = have }
             if isEdited || sights[index].isDirty(id) { continue }
             sights[index].mine[id]?[field.name] = have
             sights[index].seen[id]?[field.name] = have

@@ -52,6 +52,7 @@ extension CoordinatedStores {
         guard !context.isReadOnly else { return [] }
         context.processPendingChanges()
         let base = position(in: store).base
+        let target = min(target, try end(ofMergeFrom: base, of: store, into: context))
         guard base < target else { return [] }
         let conflicts = try context.mergeEntries(of: store) {
             try moveBase(of: store, through: target, $0)
@@ -59,5 +60,17 @@ extension CoordinatedStores {
         return try context.keepingIfUntold(conflicts, of: store) {
             try store.store.traced(conflicts, after: base, upTo: target)
         }
+    }
+
+    /// The last entry that can be merged: one that is the context's own save, of which it was not known whether it had
+    /// been made, waits for the next save with all after it. That settles what of the pending changes is saved.
+    private func end(
+        ofMergeFrom base: SequenceNumber, of store: PersistentStore,
+        into context: ManagedObjectContext
+    ) throws -> SequenceNumber {
+        guard let doubt = context.terms.doubtfulSave(in: store.number)?.doubt,
+            doubt.sequence > base, try store.store.hasTakenIn(doubt)
+        else { return .maximum }
+        return doubt.sequence.previous
     }
 }

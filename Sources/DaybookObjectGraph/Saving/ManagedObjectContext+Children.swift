@@ -297,7 +297,7 @@ extension ManagedObjectContext {
     private typealias Holders = [PropertyNumber: [ObjectID]]
 
     /// Who shows here that they lead to objects that a child deletes. What lies below may say otherwise, since others
-    /// have turned a reference elsewhere that is shown here as it was.
+    /// have turned a reference elsewhere, or have deleted the object, that is shown here as it was.
     private func holders(ofDeletedBy arrivals: [Arrival]) -> [GraphID: Holders] {
         let deleted = Set(arrivals.lazy.filter { $0.change.isDelete }.map(\.id))
         var found: [GraphID: Holders] = [:]
@@ -310,6 +310,16 @@ extension ManagedObjectContext {
                 let id = GraphID(store: holder.graphID.store, object: target)
                 guard deleted.contains(id) else { continue }
                 found[id, default: [:]][end, default: []].append(holder.graphID.object)
+            }
+            for property in holder.binding.schema.storedToMany {
+                guard let end = property.end?.inverse,
+                    case .many(let list)? = holder.relations[property.number]
+                else { continue }
+                for member in list.sorted {
+                    let id = GraphID(store: holder.graphID.store, object: member)
+                    guard deleted.contains(id) else { continue }
+                    found[id, default: [:]][end, default: []].append(holder.graphID.object)
+                }
             }
         }
         return found

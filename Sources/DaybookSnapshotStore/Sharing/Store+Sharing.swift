@@ -36,13 +36,17 @@ extension Store {
     package func settle(_ doubt: SaveDoubt) throws -> SaveResult? {
         guard let sharing else { throw StoreError.notLinked(path) }
         try carryOut(SharedPull(settlesDoubt: true))
-        let found = try reading { transaction in
-            guard try doubt.sequence <= parts.journal.head(in: transaction) else {
-                return Digest.zero
-            }
-            return try parts.journal.digest(at: doubt.sequence, in: transaction)
+        return try hasTakenIn(doubt) ? sharing.result(for: doubt.digest) : nil
+    }
+
+    /// Whether the file has the entry of a save in doubt.
+    ///
+    /// - Throws: ``StoreError`` when it cannot be read.
+    package func hasTakenIn(_ doubt: SaveDoubt) throws -> Bool {
+        try reading { transaction in
+            guard try doubt.sequence <= parts.journal.head(in: transaction) else { return false }
+            return try parts.journal.digest(at: doubt.sequence, in: transaction) == doubt.digest
         }
-        return found == doubt.digest ? sharing.result(for: doubt.digest) : nil
     }
 
     /// Pulls, unless there is no need for it any more when its turn to write has come.

@@ -310,4 +310,44 @@ import Testing
         #expect(try ada.store.link?.place == "scripted")
         #expect(try ada.teams()["Reds"]?["Kim"] == 3)
     }
+
+    @Test(arguments: [WriteFault.Landing.landed, .lost], [false, true])
+    @MainActor
+    func `a save in doubt is none of others' for a merge before it is settled`(
+        _ landing: WriteFault.Landing, _ follows: Bool
+    ) throws {
+        let (ada, ben) = (try Program("ada", server), try Program("ben", server))
+        let (team, kim, mia) = try team(ada)
+        ada.context.automaticallyMergesChangesFromParent = follows
+        kim.goals = 3
+        let noa = Player(context: ada.context)
+        noa.name = "Noa"
+        noa.team = team
+        ada.context.delete(mia)
+        try ada.journal.script = FaultScript(appends: [.inDoubt(landing)])
+        #expect(code { try ada.context.save() } == .inDoubt)
+        try ben.store.catchUp(within: .zero)
+        let theirs = Team(context: ben.context)
+        theirs.name = "Blues"
+        try ben.context.save()
+
+        try ada.store.catchUp(within: .zero)
+        let conflicts = try ada.context.mergeChanges()
+        #expect(conflicts.isEmpty)
+        #expect(noa.isInserted && kim.isUpdated)
+        noa.goals = 2
+        kim.goals = 4
+        try ada.context.save()
+
+        _ = try ada.context.mergeChanges().map { Issue.record("\($0)") }
+        #expect(!ada.context.hasChanges)
+        #expect(kim.goals == 4 && noa.goals == 2)
+        let expected: [String: [String: Int]] = [
+            "Reds": ["Kim": 4, "Noa": 2], "Blues": [:],
+        ]
+        #expect(try ada.teams() == expected)
+        #expect(try ben.teams() == expected)
+        #expect(Set(team.players) == [kim, noa])
+        #expect(try ada.context.count(FetchRequest<Team>()) == 2)
+    }
 }
