@@ -349,6 +349,7 @@ extension Simulation {
     private func settle(
         _ forecast: Forecast, of saved: Set<ObjectID>, _ index: Int, _ old: World
     ) throws {
+        noteOvertaken(index, old)
         let sight = sights[index]
         let now = under(index)
         sights[index].settleSteps()
@@ -376,6 +377,20 @@ extension Simulation {
         }
         readAdditions(index, sight, old)
         noteEmptied(index, sight, old)
+    }
+
+    /// Undo of what the policy has settled leads to what others had saved.
+    private func noteOvertaken(_ index: Int, _ old: World) {
+        let sight = sights[index]
+        for (id, ours) in sight.mine where sight.isDirty(id) {
+            guard let base = sight.seen[id], let theirs = old[id] else { continue }
+            for field in rules.fields(id)
+            where field.isStored && base[field.name] != ours[field.name] {
+                guard let cell = theirs[field.name], cell != base[field.name] else { continue }
+                sights[index].noteUnder(id, field.name, cell)
+                sights[index].disturbUndo(id)
+            }
+        }
     }
 
     /// A list that shows what a child's save has deleted is read again.

@@ -66,10 +66,15 @@ struct NetChange {
             change = next.isEmpty ? nil : next
             return
         }
+        let schema = object.binding.schema
         do {
-            change = try earlier.followed(by: next, of: object.binding.schema)
+            change = try earlier.followed(by: next, of: schema)
         } catch {
-            stop("A change starts where the one before it ended: \(error)")
+            // What was set without being recorded lies between them.
+            guard let followed = earlier.followed(byUnrecordedAnd: next, of: schema) else {
+                stop("A change starts where the one before it ended: \(error)")
+            }
+            change = followed
         }
     }
 }
@@ -292,6 +297,27 @@ struct NetChanges {
     /// Forgets everything.
     mutating func removeAll() {
         groups.removeAll()
+    }
+}
+
+extension Change {
+    /// This change and a later one that starts from values which were set without being recorded, as by a hook or as
+    /// primitive values; nil for changes that cannot follow each other at all.
+    fileprivate func followed(byUnrecordedAnd next: Change, of entity: SchemaEntity) -> Change? {
+        switch (kind, next.kind) {
+        case (.insert(var values, let members), .update(let edits, let later)):
+            values.take(edits, of: entity)
+            return Change(
+                object: object,
+                kind: .insert(values: values, members: members.followed(by: later)), cause: cause)
+        case (.update(let edits, let members), .delete(var values, let later)):
+            values.take(edits.map(\.inverse), of: entity)
+            return Change(
+                object: object,
+                kind: .delete(values: values, members: members.followed(by: later)),
+                cause: next.cause)
+        default: return nil
+        }
     }
 }
 

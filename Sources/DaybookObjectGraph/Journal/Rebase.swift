@@ -18,20 +18,27 @@ protocol ListRebase {
 ///
 /// The first unsaved edit of the property then starts from their value. Edits before it, which theirs
 /// has overtaken, are dropped: undoing them must not undo what somebody else did. If the attribute
-/// merges, they stay, since undoing them takes away only what they have added.
+/// merges, they stay, since undoing them takes away only what they have added. A delete that is undone, and
+/// an insert that is redone, bring back their value where they would have brought back the one that theirs
+/// has replaced.
 struct Rebase: ListRebase {
     let property: PropertyNumber
     let slot: Int
     let theirs: Value
+    /// What they have replaced, for an object whose delete is pending; nil for others.
+    let replaced: Value?
     /// Whether the first unsaved edit has been found.
     private var isMade = false
     /// The value to which the unsaved edits found so far lead.
     private var reached: Value?
 
-    init(_ property: PropertyNumber, inSlot slot: Int, onto theirs: Value) {
+    init(
+        _ property: PropertyNumber, inSlot slot: Int, onto theirs: Value, insteadOf replaced: Value?
+    ) {
         self.property = property
         self.slot = slot
         self.theirs = theirs
+        self.replaced = replaced
     }
 }
 
@@ -40,7 +47,8 @@ extension Rebase {
         to recorded: RecordedChange, _ isSettled: Bool, isMade isInForce: Bool
     ) -> RecordedChange? {
         var rewritten = recorded
-        if let merging = recorded.object.binding.schema.property(property), merging.merge != nil,
+        let described = recorded.object.binding.schema.property(property)
+        if let merging = described, merging.merge != nil,
             case .update(let edits, let members) = recorded.change.kind
         {
             guard !isSettled, isInForce else { return recorded }
@@ -48,8 +56,12 @@ extension Rebase {
             return rewritten.change.isEmpty ? nil : rewritten
         }
         switch recorded.change.kind {
-        case .insert:
-            return recorded
+        case .insert(var values, let members):
+            // Only a saved insert that has been taken back is of an object whose delete is pending.
+            guard !isInForce, replaced != nil else { return recorded }
+            values[slot] = broughtBack(values[slot], of: described)
+            rewritten.change.kind = .insert(values: values, members: members)
+            return rewritten
         case .update(var edits, let members):
             guard let index = edits.firstIndex(where: { $0.property == property }) else {
                 return recorded
@@ -59,17 +71,24 @@ extension Rebase {
             } else {
                 if !isMade { edits[index].old = theirs }
                 isMade = true
-                if isInForce { reached = edits[index].new }
+                if edits[index].old == edits[index].new { edits.remove(at: index) }
             }
             rewritten.change.kind = .update(edits: edits, members: members)
             return rewritten.change.isEmpty ? nil : rewritten
         case .delete(var values, let members):
             guard !isSettled else { return recorded }
-            // Undoing the delete brings back what the edits before it led to.
-            values[slot] = isInForce ? reached ?? theirs : theirs
+            values[slot] = isInForce ? broughtBack(values[slot], of: described) : theirs
             rewritten.change.kind = .delete(values: values, members: members)
             return rewritten
         }
+    }
+
+    /// What a change brings back that would have brought back a value: ours where it differs from what they have
+    /// replaced.
+    private func broughtBack(_ value: Value, of property: SchemaProperty?) -> Value {
+        guard let replaced, value != replaced else { return theirs }
+        guard let property, property.merge != nil else { return value }
+        return property.merged(base: replaced, theirs: theirs, ours: value) ?? value
     }
 }
 
@@ -86,14 +105,63 @@ extension Rebase {
     }
 }
 
-/// Members that others have put into, moved in or taken out of the lists of an object that is deleted here.
+/// Members that others have put into, moved in or taken out of lists of an object.
 ///
-/// Undoing the delete brings back what the lists were then: as the others have left them, with what the changes before
-/// the delete have made of them.
-struct MemberRebase: ListRebase {
+/// The first unsaved move of a member starts from where they have put it; moves before it, which theirs have overtaken,
+/// are dropped, as edits are.
+struct MoveRebase: ListRebase {
     private let theirs: [MembershipEdit]
-    /// What the unsaved changes found so far have made of members.
-    private var reached: [MembershipEdit] = []
+    /// The members of which the first unsaved move has been found.
+    private var found: [PropertyNumber: Set<ObjectID>] = [:]
+
+    init(onto theirs: [MembershipEdit]) {
+        self.theirs = theirs
+    }
+
+    mutating func made(
+        to recorded: RecordedChange, _ isSettled: Bool, isMade isInForce: Bool
+    ) -> RecordedChange? {
+        guard case .update(let edits, let members) = recorded.change.kind, !members.isEmpty else {
+            return recorded
+        }
+        var isChanged = false
+        let kept = members.map { edit in
+            MembershipEdit(
+                property: edit.property,
+                moves: edit.moves.compactMap { move in
+                    guard let their = theirMove(of: move.object, in: edit.property),
+                        // What they have taken out stays out, whatever is undone.
+                        their.new != nil || move.new == nil
+                    else { return move }
+                    isChanged = true
+                    guard !isSettled else { return nil }
+                    var move = move
+                    if found[edit.property, default: []].insert(move.object).inserted {
+                        move.old = their.new
+                    }
+                    return move.old == move.new ? nil : move
+                })
+        }
+        guard isChanged else { return recorded }
+        var rewritten = recorded
+        rewritten.change.kind = .update(edits: edits, members: kept.filter { !$0.isEmpty })
+        return rewritten.change.isEmpty ? nil : rewritten
+    }
+
+    /// What they have made of a member; nil for nothing.
+    private func theirMove(of member: ObjectID, in property: PropertyNumber) -> MemberMove? {
+        theirs.first { $0.property == property }?.moves
+            .first { $0.object == member && $0.old != $0.new }
+    }
+}
+
+/// Members that others have put into, moved in or taken out of the lists of an object whose delete is pending.
+///
+/// Undoing the delete, or redoing the insert that was taken back, brings back the lists as the others have left them,
+/// but for members that it would have brought back otherwise than they were before.
+struct MemberRebase: ListRebase {
+    /// By relationship, the members before and after.
+    private let lists: [PropertyNumber: (before: [ObjectID: Double], after: [ObjectID: Double])]
 
     /// The difference between a pending delete as it was and as it starts from what others have made of the lists; nil
     /// for none, and for other changes.
@@ -102,52 +170,63 @@ struct MemberRebase: ListRebase {
             earlier != later
         else { return nil }
         // A delete takes out all members.
-        let (before, after) = (earlier.membersRemoved, later.membersRemoved)
-        theirs = Set(before.keys).union(after.keys).sorted().map {
-            MembershipEdit(property: $0, from: before[$0] ?? [:], to: after[$0] ?? [:])
-        }
+        let (before, after) = (earlier.orders(\.removed), later.orders(\.removed))
+        let properties = Set(before.keys).union(after.keys)
+        lists = Dictionary(
+            uniqueKeysWithValues: properties.map { ($0, (before[$0] ?? [:], after[$0] ?? [:])) })
     }
 
     mutating func made(
         to recorded: RecordedChange, _ isSettled: Bool, isMade isInForce: Bool
     ) -> RecordedChange? {
-        guard !isSettled, isInForce else { return recorded }
+        var rewritten = recorded
         switch recorded.change.kind {
-        case .insert: return recorded
-        case .update(_, let members):
-            reached = reached.then(members)
-            return recorded
+        case .insert(let values, let members):
+            guard !isInForce else { return recorded }
+            let kept = broughtBack(members.orders(\.added)).map {
+                MembershipEdit(property: $0, from: [:], to: $1)
+            }
+            rewritten.change.kind = .insert(values: values, members: kept.inOrder)
+        case .update: return recorded
         case .delete(let values, let members):
-            var rewritten = recorded
-            rewritten.change.kind = .delete(
-                values: values, members: members.leavingAll(after: theirs.under(reached)))
-            return rewritten
+            guard !isSettled, isInForce else { return recorded }
+            let kept = broughtBack(members.orders(\.removed)).map {
+                MembershipEdit(property: $0, from: $1, to: [:])
+            }
+            rewritten.change.kind = .delete(values: values, members: kept.inOrder)
         }
+        return rewritten
+    }
+
+    /// The members that a change brings back that would have brought back some.
+    private func broughtBack(
+        _ members: [PropertyNumber: [ObjectID: Double]]
+    ) -> [PropertyNumber: [ObjectID: Double]] {
+        var members = members
+        for (property, (before, after)) in lists {
+            for member in Set(before.keys).union(after.keys)
+            where members[property]?[member] == before[member] {
+                members[property, default: [:]][member] = after[member]
+            }
+        }
+        return members
     }
 }
 
 extension [MembershipEdit] {
-    /// By relationship, the members that these edits remove.
-    fileprivate var membersRemoved: [PropertyNumber: [ObjectID: Double]] {
+    /// By relationship, the members that these edits add or remove, with their orders.
+    fileprivate func orders(
+        _ members: KeyPath<MembershipEdit, [Member]>
+    ) -> [PropertyNumber: [ObjectID: Double]] {
         reduce(into: [:]) { lists, edit in
-            for member in edit.removed {
+            for member in edit[keyPath: members] {
                 lists[edit.property, default: [:]][member.object] = member.order
             }
         }
     }
 
-    /// What these edits come to with others made after them, for the members of these.
-    fileprivate func under(_ later: [MembershipEdit]) -> [MembershipEdit] {
-        map { edit in
-            guard let others = later.first(where: { $0.property == edit.property }) else {
-                return edit
-            }
-            let reached = Dictionary(uniqueKeysWithValues: others.moves.map { ($0.object, $0.new) })
-            return MembershipEdit(
-                property: edit.property,
-                moves: edit.moves.map {
-                    MemberMove($0.object, from: $0.old, to: reached[$0.object] ?? $0.new)
-                })
-        }
+    /// These edits as they stand in a change.
+    fileprivate var inOrder: [MembershipEdit] {
+        filter { !$0.isEmpty }.sorted { $0.property < $1.property }
     }
 }

@@ -67,3 +67,29 @@ extension StepList {
         return known
     }
 }
+
+extension StepList {
+    /// The values to which the changes in force lead; none for what they do not concern.
+    func valuesReached(
+        of objects: Set<ManagedObject>
+    ) -> [ManagedObject: [PropertyNumber: Value]] {
+        var found: [ManagedObject: [PropertyNumber: Value]] = [:]
+        for step in Array(madeSteps) + [openStep] {
+            for recorded in changes(ofStep: step) where objects.contains(recorded.object) {
+                switch recorded.change.kind {
+                case .insert(let values, _):
+                    for property in recorded.object.binding.schema.slots {
+                        guard let slot = property.slot, slot < values.count else { continue }
+                        found[recorded.object, default: [:]][property.number] = values[slot]
+                    }
+                case .update(let edits, _):
+                    for edit in edits {
+                        found[recorded.object, default: [:]][edit.property] = edit.new
+                    }
+                case .delete: found[recorded.object] = nil
+                }
+            }
+        }
+        return found
+    }
+}

@@ -33,7 +33,7 @@ extension StepList {
 
     /// Makes the list follow an object to its current identifier, and forget what it was related to.
     mutating func move(_ object: ManagedObject, from old: GraphID, _ leaving: Leaving) {
-        dropReferences(to: [old.object], inStore: old.store, leaving)
+        dropReferences(to: [old.object], inStore: old.store, leaving: { _ in false }, leaving)
         let transform: (Position, RecordedChange) -> RecordedChange? = { _, recorded in
             guard recorded.object === object else { return recorded }
             var rewritten = recorded
@@ -54,8 +54,15 @@ extension StepList {
     /// This is not what ``Change/leaveOut(of:where:unlessTaken:)`` does. That takes back what one change
     /// begins; here both ends of every change in a chain lose the reference, so that each still starts
     /// where the one before it ends, and a member that left the list is not to come back either.
+    ///
+    /// - Parameters:
+    ///   - deleted: The objects.
+    ///   - store: Their store.
+    ///   - isLeft: Whether a deleted object that comes back has a reference as it was, since the store leaves it, too.
+    ///   - leaving: Called for each change that leaves the list.
     mutating func dropReferences(
-        to deleted: Set<ObjectID>, inStore store: UInt32, _ leaving: Leaving
+        to deleted: Set<ObjectID>, inStore store: UInt32, leaving isLeft: (SchemaProperty) -> Bool,
+        _ leaving: Leaving
     ) {
         let ours = steps(thatDelete: Set(deleted.map { GraphID(store: store, object: $0) }))
         let lost = deleted.filter { ours[GraphID(store: store, object: $0)] == nil }
@@ -74,9 +81,16 @@ extension StepList {
                 rewritten.change.kind = .insert(
                     values: emptied(values), members: members.without(lost))
                 return rewritten
-            case .delete(let values, let members):
-                rewritten.change.kind = .delete(
-                    values: emptied(values), members: members.without(lost))
+            case .delete(var values, let members):
+                for slot in values.indices
+                where values[slot].leads(to: lost) && !isLeft(entity.slots[slot]) {
+                    values[slot] = .null
+                }
+                let lists = members.flatMap { edit in
+                    let isKept = entity.property(edit.property).map(isLeft) == true
+                    return isKept ? [edit] : [edit].without(lost)
+                }
+                rewritten.change.kind = .delete(values: values, members: lists)
                 return rewritten
             case .update(var edits, let members):
                 for index in edits.indices {

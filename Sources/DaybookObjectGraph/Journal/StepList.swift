@@ -341,7 +341,8 @@ struct StepList {
         open.rewrite { transform(openStep, $0) }
     }
 
-    /// Replaces or removes changes. Steps that become empty are removed.
+    /// Replaces or removes changes, in the order of the list: those before the cursor, those of the open group, those
+    /// after the cursor. Steps that become empty are removed.
     mutating func rewrite(
         _ transform: (Position, RecordedChange) -> RecordedChange?, _ leaving: Leaving
     ) {
@@ -353,26 +354,31 @@ struct StepList {
         var kept: [ChangeGroup] = []
         // The new positions of each step and of the end.
         var positions: [Int] = []
-        for (index, group) in groups.enumerated() {
-            positions.append(kept.count)
-            var group = group
-            group.changes = group.changes.compactMap {
-                let isSettled = $0.isSaved || index < base[$0.object.graphID.store].count
-                return rewrite(
-                    $0, Position(step: index, isMade: index < cursor, isSettled: isSettled))
+        let (old, cursor, base) = (groups, cursor, base)
+        func rewrite(_ steps: Range<Int>) {
+            for index in steps {
+                positions.append(kept.count)
+                var group = old[index]
+                group.changes = group.changes.compactMap {
+                    let isSettled = $0.isSaved || index < base[$0.object.graphID.store].count
+                    return rewrite(
+                        $0, Position(step: index, isMade: index < cursor, isSettled: isSettled))
+                }
+                guard !group.isEmpty else { continue }
+                kept.append(group)
             }
-            guard !group.isEmpty else { continue }
-            kept.append(group)
         }
-        positions.append(kept.count)
+        rewrite(0..<cursor)
         let openStep = openStep
-        groups = kept
-        cursor = positions[cursor]
-        base.follow { positions[$0] }
         open.rewrite { recorded in
             rewrite(
                 recorded, Position(step: openStep, isMade: true, isSettled: recorded.isSaved))
         }
+        rewrite(cursor..<old.count)
+        positions.append(kept.count)
+        groups = kept
+        self.cursor = positions[cursor]
+        self.base.follow { positions[$0] }
     }
 }
 

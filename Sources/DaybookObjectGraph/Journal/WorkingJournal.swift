@@ -283,8 +283,18 @@ final class WorkingJournal {
         _ object: ManagedObject, _ property: PropertyNumber, inSlot slot: Int, onto theirs: Value
     ) {
         guard object.isJournaled else { return }
-        let rebase = Rebase(property, inSlot: slot, onto: theirs)
+        var replaced: Value?
+        if case .delete(let values, _)? = change(of: object.graphID)?.kind {
+            replaced = values[slot]
+        }
+        let rebase = Rebase(property, inSlot: slot, onto: theirs, insteadOf: replaced)
         gatheringRebases { gathered?[object, default: []].append(rebase) }
+    }
+
+    /// Adapts the list to members that others have moved, now or at the end of ``gatheringRebases(_:)``.
+    func rebase(_ object: ManagedObject, onto theirs: [MembershipEdit]) {
+        guard object.isJournaled else { return }
+        gatheringRebases { gathered?[object, default: []].append(MoveRebase(onto: theirs)) }
     }
 
     /// Runs `body`, and adapts the list in one walk to everything that it rebases.
@@ -305,8 +315,20 @@ final class WorkingJournal {
     }
 
     /// Rewrites the list as if objects that others have deleted had never been referred to.
-    func dropReferences(to deleted: Set<ObjectID>, inStore store: UInt32) {
-        rewrite { $0.dropReferences(to: deleted, inStore: store, $1) }
+    func dropReferences(
+        to deleted: Set<ObjectID>, inStore store: UInt32,
+        leaving isLeft: (SchemaProperty) -> Bool = { _ in false }
+    ) {
+        rewrite { $0.dropReferences(to: deleted, inStore: store, leaving: isLeft, $1) }
+    }
+
+    /// The values to which the changes in force lead; none for what they do not concern.
+    ///
+    /// - Complexity: O(*n*), *n* the length of the list.
+    func valuesReached(
+        of objects: Set<ManagedObject>
+    ) -> [ManagedObject: [PropertyNumber: Value]] {
+        objects.isEmpty ? [:] : steps.valuesReached(of: objects)
     }
 
     /// Removes references to deleted objects from the steps after the saved delete; see

@@ -54,7 +54,8 @@ extension CoordinatedStores {
         let base = position(in: store).base
         let target = min(target, try end(ofMergeFrom: base, of: store, into: context))
         guard base < target else { return [] }
-        let conflicts = try context.mergeEntries(of: store) {
+        let own = position(in: store).ownEntries
+        let conflicts = try context.mergeEntries(of: store, between: own) {
             try moveBase(of: store, through: target, $0)
         }
         return try context.keepingIfUntold(conflicts, of: store) {

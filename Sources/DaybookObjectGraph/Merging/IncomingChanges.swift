@@ -11,11 +11,30 @@ struct IncomingChanges {
         var edits: [Edit]
         var members: [MembershipEdit]
         var sequence: SequenceNumber
+
+        init(of object: ManagedObject, _ sequence: SequenceNumber) {
+            self.object = object
+            self.sequence = sequence
+            edits = []
+            members = []
+        }
+
+        mutating func append(
+            _ edits: [Edit], _ members: [MembershipEdit], _ sequence: SequenceNumber
+        ) {
+            self.edits = self.edits.then(edits)
+            self.members = self.members.then(members)
+            self.sequence = sequence
+        }
     }
 
     /// The store of the entries.
     let store: PersistentStore
+    /// The context's own entries between them.
+    let own: SequenceRanges
     var updates: [GraphID: Update] = [:]
+    /// Those of objects that had been read with them, and that only the list of changes has to follow.
+    private(set) var readUpdates: [GraphID: Update] = [:]
     var conflicts: [MergeConflict] = []
     /// What was deleted in at least one of the entries.
     var deleted: Set<ObjectID> = []
@@ -24,8 +43,18 @@ struct IncomingChanges {
     var gone: Set<ManagedObject> = []
     var merged = MergedIdentifiers()
 
-    init(store: PersistentStore) {
+    init(store: PersistentStore, between own: SequenceRanges) {
         self.store = store
+        self.own = own
+    }
+
+    /// Adds the edits of an entry to those of objects that had been read with them.
+    mutating func appendRead(
+        _ edits: [Edit], _ members: [MembershipEdit], of object: ManagedObject,
+        _ sequence: SequenceNumber
+    ) {
+        readUpdates[object.graphID, default: Update(of: object, sequence)].append(
+            edits, members, sequence)
     }
 
     /// Adds the edits of one entry.
@@ -33,15 +62,8 @@ struct IncomingChanges {
         _ edits: [Edit], _ members: [MembershipEdit], of object: ManagedObject,
         _ sequence: SequenceNumber
     ) {
-        guard var update = updates[object.graphID] else {
-            updates[object.graphID] = Update(
-                object: object, edits: edits, members: members, sequence: sequence)
-            return
-        }
-        update.edits = update.edits.then(edits)
-        update.members = update.members.then(members)
-        update.sequence = sequence
-        updates[object.graphID] = update
+        updates[object.graphID, default: Update(of: object, sequence)].append(
+            edits, members, sequence)
     }
 }
 

@@ -1,5 +1,6 @@
 import DaybookJournalLog
 import DaybookObjectModel
+import DaybookSnapshotStore
 
 extension ManagedObjectContext {
     /// Whether the context merges automatically what others save to its stores or, for a child, what its
@@ -38,6 +39,7 @@ extension ManagedObjectContext {
             noteForLists(change.change, of: change.id, by: change.entry)
         }
         let destinations = pendingDestinations
+        let steps = journal.valuesReached(of: journaledFaults(among: changes))
         journal.gatheringRebases {
             for change in changes {
                 let object = registry[change.id]
@@ -64,6 +66,8 @@ extension ManagedObjectContext {
                 } else if !object.isFault {
                     conflicts += mergeAgain(object)
                     news.record(object, as: .refreshed)
+                } else if let reached = steps[object] {
+                    rebase(object, from: reached)
                 }
             }
         }
@@ -78,6 +82,34 @@ extension ManagedObjectContext {
         postChanges()
         postDidMerge(merged)
         return conflicts.named(in: coordinator.model.schema)
+    }
+
+    /// The faults with changes in the list, which does not say what others have made of them.
+    private func journaledFaults(among changes: [GraphChange]) -> Set<ManagedObject> {
+        var faults: Set<ManagedObject> = []
+        for change in changes {
+            guard let object = registry[change.id], object.isFault, object.isJournaled,
+                !object.status.isTemporary, !object.status.isGone
+            else { continue }
+            faults.insert(object)
+        }
+        return faults
+    }
+
+    /// Makes the list follow a fault, where what lies below has other values than those to which the list leads.
+    private func rebase(_ object: ManagedObject, from reached: [PropertyNumber: Value]) {
+        let schema = object.binding.schema
+        do {
+            guard let values = try underlyingRow(of: object.graphID)?.values else { return }
+            for property in schema.slots.prefix(schema.storedSlotCount) {
+                guard let slot = property.slot, let value = reached[property.number],
+                    value != values[slot]
+                else { continue }
+                journal.rebase(object, property.number, inSlot: slot, onto: values[slot])
+            }
+        } catch {
+            mergeFailureHandler?(error)
+        }
     }
 
     /// Merges the parent's state of every object that is registered here or that pending changes lead

@@ -54,15 +54,16 @@ extension ManagedObjectContext {
     ///
     /// - Parameters:
     ///   - store: The store of the entries.
+    ///   - own: The context's own entries between them.
     ///   - walk: Hands out what others have changed, entry after entry.
     /// - Returns: Pending edits that collided; the pending values are kept.
     /// - Throws: What `walk` throws; ``StoreError`` when the store cannot be read. What was handed out
     ///   by then has been merged, and the conflicts are kept.
     func mergeEntries(
-        of store: PersistentStore,
+        of store: PersistentStore, between own: SequenceRanges,
         _ walk: ((SequenceNumber, [Change]) throws -> Void) throws -> Void
     ) throws -> [MergeConflict] {
-        var incoming = IncomingChanges(store: store)
+        var incoming = IncomingChanges(store: store, between: own)
         var changes: [GraphChange] = []
         defer {
             advanceRevision()
@@ -86,6 +87,7 @@ extension ManagedObjectContext {
         // The context has advanced over everything handed out, even if the walk has ended early.
         var conflicts = incoming.conflicts
         journal.gatheringRebases {
+            for update in incoming.readUpdates.values { followRead(update) }
             for update in incoming.updates.values { merge(update, &conflicts) }
         }
         conflicts = try keepingIfUntold(conflicts, of: store) {
@@ -140,9 +142,16 @@ extension ManagedObjectContext {
             object.becomeFault(.anew)
             incoming.refreshed.insert(object)
         case .update(let edits, let members):
-            guard object.since < sequence.rawValue, !object.status.isGone,
+            guard !object.status.isGone,
                 !object.isFault || object.isJournaled || journal.net(of: id) != nil
             else { return }
+            guard object.since < sequence.rawValue else {
+                // It has been read since, and its steps do not know yet. What is saved here after theirs started there.
+                if object.isJournaled, !incoming.own.contains(SequenceNumber(object.since)) {
+                    incoming.appendRead(edits, members, of: object, sequence)
+                }
+                return
+            }
             incoming.append(edits, members, of: object, sequence)
             if !object.isFault { incoming.refreshed.insert(object) }
         case .delete:
@@ -174,18 +183,27 @@ extension ManagedObjectContext {
         let object = update.object
         merge(update.members, into: object)
         guard !object.isFault else {
-            // Its values are read when they are asked for; undo leaves theirs alone already. What they have
-            // taken back is as it was.
-            for edit in update.edits where edit.old != edit.new {
-                guard let slot = object.binding.schema.slot(of: edit.property) else { continue }
-                journal.rebase(object, edit.property, inSlot: slot, onto: edit.new)
-            }
-            return
+            // Its values are read when they are asked for; undo leaves theirs alone already.
+            return follow(update)
         }
         merge(update.edits, into: object, update.sequence, &conflicts)
         object.since = update.sequence.rawValue
         object.letGoOfPage()
         if !update.edits.isEmpty { awake(object, .refresh) }
+    }
+
+    /// Makes the list follow what others have made of an object that shows it already.
+    private func followRead(_ update: IncomingChanges.Update) {
+        merge(update.members, into: update.object)
+        follow(update)
+    }
+
+    /// Makes the list follow what others have set. What they have taken back is as it was.
+    private func follow(_ update: IncomingChanges.Update) {
+        for edit in update.edits where edit.old != edit.new {
+            guard let slot = update.object.binding.schema.slot(of: edit.property) else { continue }
+            journal.rebase(update.object, edit.property, inSlot: slot, onto: edit.new)
+        }
     }
 
     private func merge(
@@ -253,7 +271,9 @@ extension ManagedObjectContext {
 
     /// Makes pending joins, leaves and moves of members start from theirs.
     private func merge(_ theirs: [MembershipEdit], into object: ManagedObject) {
-        guard !theirs.isEmpty, let change = journal.change(of: object.graphID) else { return }
+        guard !theirs.isEmpty else { return }
+        journal.rebase(object, onto: theirs)
+        guard let change = journal.change(of: object.graphID) else { return }
         var rebased = change
         switch change.kind {
         case .insert: return

@@ -114,6 +114,7 @@ extension ManagedObjectContext {
                 tellLists()
                 throw refusal
             }
+            for save in saves { rebaseSteps(of: save) }
             finishPending(savedAs: saves.origins)
             for save in saves { settle(save) }
             journal.beginAttemptsAgain()
@@ -134,6 +135,7 @@ extension ManagedObjectContext {
     private func finish(_ saves: [StoreSave]) {
         guard !saves.isEmpty else { return }
         let stores = Set(saves.map(\.store))
+        for save in saves { rebaseSteps(of: save) }
         terms.finishSave(inStores: stores)
         journal.markSaved(saves.flatMap(\.items), inStores: stores, as: saves.origins)
         for save in saves { settle(save) }
@@ -149,6 +151,34 @@ extension ManagedObjectContext {
         } catch {
             // The save is done. The context stays where it is, and can be merged or saved again.
             mergeFailureHandler?(error)
+        }
+    }
+
+    /// Makes the steps that a save has saved start from what others had made of the properties before: undoing them
+    /// then leads there. What the policy has let others have is read again, and is dropped from the steps then.
+    private func rebaseSteps(of save: StoreSave) {
+        guard let result = save.result, !result.isUntouched, !result.isAsSent || save.hasForeign
+        else { return }
+        let saved = Dictionary(
+            result.changes.lazy.map { ($0.object, $0) }, uniquingKeysWith: { first, _ in first })
+        journal.gatheringRebases {
+            for item in save.items where item.object.isJournaled {
+                guard case .update(let sent, _)? = item.change?.kind else { continue }
+                var kept: [Edit] = []
+                if case .update(let edits, _)? = saved[item.object.graphID.object]?.kind {
+                    kept = edits
+                }
+                for edit in sent {
+                    guard let property = item.object.binding.schema.property(edit.property),
+                        let slot = property.slot, property.isPersistent, property.merge == nil
+                    else { continue }
+                    let now = kept.first { $0.property == edit.property }
+                    // It is not saved again where others had come to the same.
+                    let theirs = now?.old ?? edit.new
+                    guard theirs != edit.old else { continue }
+                    journal.rebase(item.object, edit.property, inSlot: slot, onto: theirs)
+                }
+            }
         }
     }
 

@@ -19,7 +19,8 @@ extension ManagedObjectContext {
             forgetLists(touchedBy: change, item.object.graphID)
             take(kept, of: item.object)
         }
-        journal.dropReferences(to: lost, inStore: store)
+        let schema = coordinator.model.schema
+        journal.dropReferences(to: lost, inStore: store, leaving: schema.leavesDangling)
         return conflicts
     }
 
