@@ -38,7 +38,7 @@ package struct EntryReader: Sendable {
             [
                 "sequence", "time", "recorded", "author", "note", "info", "context", "base",
                 "undoes",
-                "kind", "model", "changes", "digest",
+                "kind", "model", "steps", "numbers", "changes", "digest",
             ])
         let sequence = try members.required("sequence", read: .number)
         guard sequence == previous + 1 else { throw outOfOrder(sequence) }

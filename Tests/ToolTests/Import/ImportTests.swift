@@ -61,6 +61,31 @@ import Testing
     }
 
     @Test(arguments: ["debezium", "jsonl"])
+    func `the whole export of a store whose model has changed is imported`(
+        format: String
+    ) throws {
+        let folder = try ScratchFolder()
+        let made = try Tool.shell(
+            """
+            cd '\(folder.url.path)'
+            echo '{"entities":[{"name":"A","attributes":[{"name":"x","type":"int64"}]}]}' > old.json
+            echo '{"entities":[{"name":"A","attributes":[{"name":"x","type":"int64"},
+                {"name":"h","type":"string"}]}]}' > new.json
+            $DAYBOOK init original.daybook --model old.json > /dev/null
+            $DAYBOOK add original.daybook A x=1 > /dev/null
+            $DAYBOOK migrate original.daybook --model new.json > /dev/null
+            $DAYBOOK add original.daybook A x=2 h=q > /dev/null
+            $DAYBOOK init copy.daybook --model new.json > /dev/null
+            $DAYBOOK export original.daybook -f \(format) | $DAYBOOK import copy.daybook -f \(format)
+            """)
+        try #require(made.status == 0, "\(made.talk)")
+        let found = try Tool.run(
+            ["fetch", "copy.daybook", "A", "--sort", "x", "--output", "jsonl"], in: folder.url)
+        #expect(found.lines.count == 2)
+        #expect(found.lines.last?.contains(#""h":"q""#) == true, "\(found.text)")
+    }
+
+    @Test(arguments: ["debezium", "jsonl"])
     func `a stream that is imported again adds nothing`(format: String) throws {
         let story = try ImportStory(exportingAs: format)
         try #require(try story.run("import copy.daybook -f \(format)").status == 0)

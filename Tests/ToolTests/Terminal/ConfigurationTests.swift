@@ -140,6 +140,23 @@ import Testing
         }
     }
 
+    @Test func `a pipe is no configuration, and no name is repaired`() throws {
+        let place = below.appending(path: ".daybook")
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        let log = "log ../../library.daybook"
+        let piped = try run(
+            log, environment: "mkfifo .daybook/config; timeout 20")
+        #expect(piped.status == 2)
+        #expect(piped.talk.contains("it is a pipe"), "\(piped.talk)")
+        try FileManager.default.removeItem(at: place)
+
+        for name in ["DAYBOOK_AUTHOR", "DAYBOOK_STORE"] {
+            let named = try run(log, environment: "env \(name)=$(printf 'x\\377')")
+            #expect(named.status == 2, "\(name)")
+            #expect(named.talk.contains("\(name) is not UTF-8"), "\(named.talk)")
+        }
+    }
+
     @Test func `a file of somebody else is not read`() throws {
         try configure("store = library.daybook\nalias.recent = undo head\n")
         let path = library.folder.url.appending(path: ".daybook/config").path

@@ -50,7 +50,7 @@ struct Configuration: Sendable {
     ///   - folder: The working folder.
     ///   - warn: Takes the reason why a file is not read.
     /// - Returns: What holds there.
-    /// - Throws: ``ToolError`` with the place of a line that cannot be understood.
+    /// - Throws: ``ToolError`` with the place of a line that cannot be understood, or with a variable that is not UTF-8.
     static func load(
         in folder: String = FileManager.default.currentDirectoryPath, warn: (String) throws -> Void
     ) throws -> Configuration {
@@ -62,8 +62,9 @@ struct Configuration: Sendable {
                 try warn("'\(path)' belongs to somebody else and is not read.")
             }
         }
-        configuration.store = SystemCall.environment("DAYBOOK_STORE") ?? configuration.store
-        configuration.author = SystemCall.environment("DAYBOOK_AUTHOR") ?? configuration.author
+        configuration.store = try SystemCall.environmentText("DAYBOOK_STORE") ?? configuration.store
+        configuration.author =
+            try SystemCall.environmentText("DAYBOOK_AUTHOR") ?? configuration.author
         return configuration
     }
 
@@ -95,6 +96,11 @@ struct Configuration: Sendable {
     }
 
     private static func read(_ path: String, _ home: String) throws -> Configuration {
+        var status = stat()
+        // Reading a pipe would wait for somebody to write.
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFIFO else {
+            throw ToolError.usage("'\(path)' is no configuration: it is a pipe.")
+        }
         let data = try TextFile.data(path, "configuration")
         guard data.count <= bytesMaximum, let text = String(data: data, encoding: .utf8) else {
             throw ToolError.usage(

@@ -205,6 +205,18 @@ enum SystemCall {
         return text.isEmpty ? nil : text
     }
 
+    /// The value of an environment variable that becomes a part of the store or names it; an empty one counts as not
+    /// set.
+    ///
+    /// - Throws: ``ToolError`` for one that is not UTF-8. If it were repaired, two names could become one.
+    static func environmentText(_ name: String) throws -> String? {
+        guard let value = getenv(name) else { return nil }
+        guard let text = String(validatingCString: value) else {
+            throw ToolError.usage("The environment variable \(name) is not UTF-8 text.")
+        }
+        return text.isEmpty ? nil : text
+    }
+
     /// Whether a program of that name is in one of the folders of `PATH`.
     static func isProgram(_ name: String) -> Bool {
         (environment("PATH") ?? "").split(separator: ":").contains { folder in
