@@ -3,6 +3,7 @@ import DaybookObjectGraph
 import DaybookObjectModel
 import DaybookTestSupport
 import Foundation
+import Testing
 
 final class Team: ManagedObject {
     @Attribute(.unique) var name: String?
@@ -45,6 +46,13 @@ final class Step: ManagedObject {
 final class Badge: ManagedObject {
     @Attribute var label: String = ""
     @Relationship var team: Team?
+}
+
+/// The instance that another context has of an object.
+func twin<Object: ManagedObject>(
+    _ object: Object, in context: ManagedObjectContext
+) throws -> Object {
+    try #require(try context.existingObject(with: object.objectID) as? Object)
 }
 
 /// What the reference knows of a property: its name, what it holds, and what deleting does.

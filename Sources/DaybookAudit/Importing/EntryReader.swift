@@ -33,13 +33,7 @@ package struct EntryReader: Sendable {
     }
 
     private mutating func events(from json: JSONValue) throws(JSONError) -> [ForeignEvent] {
-        let members = try members(
-            of: json,
-            [
-                "sequence", "time", "recorded", "author", "note", "info", "context", "base",
-                "undoes",
-                "kind", "model", "steps", "numbers", "changes", "digest",
-            ])
+        let members = try members(of: json, ExportMembers.ofEntry)
         let sequence = try members.required("sequence", read: .number)
         guard sequence == previous + 1 else { throw outOfOrder(sequence) }
         previous = sequence

@@ -3,6 +3,12 @@ internal import DaybookObjectModel
 
 /// The members of a JSON object of an export, read by name and form.
 struct ExportMembers {
+    /// The names of the members of an entry.
+    static let ofEntry = [
+        "sequence", "time", "recorded", "author", "note", "info", "context", "base", "undoes",
+        "kind", "model", "steps", "numbers", "changes", "digest",
+    ]
+
     private let members: [String: JSONValue]
 
     /// - Throws: ``JSONError`` when it is not an object or has an unknown member.

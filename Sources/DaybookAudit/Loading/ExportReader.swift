@@ -25,13 +25,7 @@ package struct ExportReader: Sendable {
     ///
     /// - Throws: As ``entry(from:)``.
     mutating func entry(from json: JSONValue) throws(JSONError) -> Entry {
-        let members = try ExportMembers(
-            json,
-            names: [
-                "sequence", "time", "recorded", "author", "note", "info", "context", "base",
-                "undoes",
-                "kind", "model", "steps", "numbers", "changes", "digest",
-            ])
+        let members = try ExportMembers(json, names: ExportMembers.ofEntry)
         let sequence = SequenceNumber(rawValue: try members.required("sequence", read: .number))
         let time = try members.required("time", read: .time)
         let recorded = try members.optional("recorded", read: .time)

@@ -66,15 +66,12 @@ struct NetChange {
             change = next.isEmpty ? nil : next
             return
         }
-        let schema = object.binding.schema
         do {
-            change = try earlier.followed(by: next, of: schema)
+            // What was set without being recorded may lie between them.
+            change = try earlier.followed(
+                by: next, of: object.binding.schema, whereverItStarts: true)
         } catch {
-            // What was set without being recorded lies between them.
-            guard let followed = earlier.followed(byUnrecordedAnd: next, of: schema) else {
-                stop("A change starts where the one before it ended: \(error)")
-            }
-            change = followed
+            stop("A change follows one that it can follow: \(error)")
         }
     }
 }
@@ -297,27 +294,6 @@ struct NetChanges {
     /// Forgets everything.
     mutating func removeAll() {
         groups.removeAll()
-    }
-}
-
-extension Change {
-    /// This change and a later one that starts from values which were set without being recorded, as by a hook or as
-    /// primitive values; nil for changes that cannot follow each other at all.
-    fileprivate func followed(byUnrecordedAnd next: Change, of entity: SchemaEntity) -> Change? {
-        switch (kind, next.kind) {
-        case (.insert(var values, let members), .update(let edits, let later)):
-            values.take(edits, of: entity)
-            return Change(
-                object: object,
-                kind: .insert(values: values, members: members.followed(by: later)), cause: cause)
-        case (.update(let edits, let members), .delete(var values, let later)):
-            values.take(edits.map(\.inverse), of: entity)
-            return Change(
-                object: object,
-                kind: .delete(values: values, members: members.followed(by: later)),
-                cause: next.cause)
-        default: return nil
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 import DaybookObjectModel
 
 /// What others have made of an object, and a list of changes must follow.
-protocol ListRebase {
+protocol StepRebase {
     /// Makes a change of the object start from it. Called for all its changes, in the order of the list.
     ///
     /// - Parameters:
@@ -21,7 +21,7 @@ protocol ListRebase {
 /// merges, they stay, since undoing them takes away only what they have added. A delete that is undone, and
 /// an insert that is redone, bring back their value where they would have brought back the one that theirs
 /// has replaced.
-struct Rebase: ListRebase {
+struct Rebase: StepRebase {
     let property: PropertyNumber
     let slot: Int
     let theirs: Value
@@ -109,13 +109,18 @@ extension Rebase {
 ///
 /// The first unsaved move of a member starts from where they have put it; moves before it, which theirs have overtaken,
 /// are dropped, as edits are.
-struct MoveRebase: ListRebase {
-    private let theirs: [MembershipEdit]
+struct MoveRebase: StepRebase {
+    /// By relationship, where they have put members; nil for out of it.
+    private let theirs: [PropertyNumber: [ObjectID: Double?]]
     /// The members of which the first unsaved move has been found.
     private var found: [PropertyNumber: Set<ObjectID>] = [:]
 
     init(onto theirs: [MembershipEdit]) {
-        self.theirs = theirs
+        self.theirs = theirs.reduce(into: [:]) { lists, edit in
+            for move in edit.moves where move.old != move.new {
+                lists[edit.property, default: [:]].updateValue(move.new, forKey: move.object)
+            }
+        }
     }
 
     mutating func made(
@@ -126,18 +131,19 @@ struct MoveRebase: ListRebase {
         }
         var isChanged = false
         let kept = members.map { edit in
-            MembershipEdit(
+            guard let theirs = theirs[edit.property] else { return edit }
+            return MembershipEdit(
                 property: edit.property,
                 moves: edit.moves.compactMap { move in
-                    guard let their = theirMove(of: move.object, in: edit.property),
+                    guard let their = theirs[move.object],
                         // What they have taken out stays out, whatever is undone.
-                        their.new != nil || move.new == nil
+                        their != nil || move.new == nil
                     else { return move }
                     isChanged = true
                     guard !isSettled else { return nil }
                     var move = move
                     if found[edit.property, default: []].insert(move.object).inserted {
-                        move.old = their.new
+                        move.old = their
                     }
                     return move.old == move.new ? nil : move
                 })
@@ -147,19 +153,13 @@ struct MoveRebase: ListRebase {
         rewritten.change.kind = .update(edits: edits, members: kept.filter { !$0.isEmpty })
         return rewritten.change.isEmpty ? nil : rewritten
     }
-
-    /// What they have made of a member; nil for nothing.
-    private func theirMove(of member: ObjectID, in property: PropertyNumber) -> MemberMove? {
-        theirs.first { $0.property == property }?.moves
-            .first { $0.object == member && $0.old != $0.new }
-    }
 }
 
 /// Members that others have put into, moved in or taken out of the lists of an object whose delete is pending.
 ///
 /// Undoing the delete, or redoing the insert that was taken back, brings back the lists as the others have left them,
 /// but for members that it would have brought back otherwise than they were before.
-struct MemberRebase: ListRebase {
+struct MemberRebase: StepRebase {
     /// By relationship, the members before and after.
     private let lists: [PropertyNumber: (before: [ObjectID: Double], after: [ObjectID: Double])]
 

@@ -70,6 +70,8 @@ extension StepList {
 
 extension StepList {
     /// The values to which the changes in force lead; none for what they do not concern.
+    ///
+    /// - Complexity: O(*n*), *n* the length of the list.
     func valuesReached(
         of objects: Set<ManagedObject>
     ) -> [ManagedObject: [PropertyNumber: Value]] {

@@ -15,7 +15,7 @@ extension StepList {
     }
 
     /// Makes the list follow what others have set.
-    mutating func rebase(_ rebases: [ManagedObject: [any ListRebase]], _ leaving: Leaving) {
+    mutating func rebase(_ rebases: [ManagedObject: [any StepRebase]], _ leaving: Leaving) {
         var rebases = rebases
         let transform: (Position, RecordedChange) -> RecordedChange? = { position, recorded in
             guard let index = rebases.index(forKey: recorded.object) else { return recorded }
@@ -33,7 +33,7 @@ extension StepList {
 
     /// Makes the list follow an object to its current identifier, and forget what it was related to.
     mutating func move(_ object: ManagedObject, from old: GraphID, _ leaving: Leaving) {
-        dropReferences(to: [old.object], inStore: old.store, leaving: { _ in false }, leaving)
+        dropReferences(to: [old.object], inStore: old.store, keeping: { _ in false }, leaving)
         let transform: (Position, RecordedChange) -> RecordedChange? = { _, recorded in
             guard recorded.object === object else { return recorded }
             var rewritten = recorded
@@ -58,10 +58,10 @@ extension StepList {
     /// - Parameters:
     ///   - deleted: The objects.
     ///   - store: Their store.
-    ///   - isLeft: Whether a deleted object that comes back has a reference as it was, since the store leaves it, too.
+    ///   - isKept: Whether a deleted object that comes back has a reference as it was, since the store leaves it, too.
     ///   - leaving: Called for each change that leaves the list.
     mutating func dropReferences(
-        to deleted: Set<ObjectID>, inStore store: UInt32, leaving isLeft: (SchemaProperty) -> Bool,
+        to deleted: Set<ObjectID>, inStore store: UInt32, keeping isKept: (SchemaProperty) -> Bool,
         _ leaving: Leaving
     ) {
         let ours = steps(thatDelete: Set(deleted.map { GraphID(store: store, object: $0) }))
@@ -83,12 +83,12 @@ extension StepList {
                 return rewritten
             case .delete(var values, let members):
                 for slot in values.indices
-                where values[slot].leads(to: lost) && !isLeft(entity.slots[slot]) {
+                where values[slot].leads(to: lost) && !isKept(entity.slots[slot]) {
                     values[slot] = .null
                 }
                 let lists = members.flatMap { edit in
-                    let isKept = entity.property(edit.property).map(isLeft) == true
-                    return isKept ? [edit] : [edit].without(lost)
+                    entity.property(edit.property).map(isKept) == true
+                        ? [edit] : [edit].without(lost)
                 }
                 rewritten.change.kind = .delete(values: values, members: lists)
                 return rewritten

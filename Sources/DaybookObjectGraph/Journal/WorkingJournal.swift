@@ -26,7 +26,7 @@ final class WorkingJournal {
     private var unlisted: [(store: UInt32, origin: UndoneEntries)] = []
     private var attempts = JournalAttempts()
     /// The values to which the list is adapted at the end of `gatheringRebases(_:)`; nil outside it.
-    private var gathered: [ManagedObject: [any ListRebase]]?
+    private var gathered: [ManagedObject: [any StepRebase]]?
     private var endedEvents = 0
 
     /// Makes an empty journal.
@@ -317,18 +317,9 @@ final class WorkingJournal {
     /// Rewrites the list as if objects that others have deleted had never been referred to.
     func dropReferences(
         to deleted: Set<ObjectID>, inStore store: UInt32,
-        leaving isLeft: (SchemaProperty) -> Bool = { _ in false }
+        keeping isKept: (SchemaProperty) -> Bool = { _ in false }
     ) {
-        rewrite { $0.dropReferences(to: deleted, inStore: store, leaving: isLeft, $1) }
-    }
-
-    /// The values to which the changes in force lead; none for what they do not concern.
-    ///
-    /// - Complexity: O(*n*), *n* the length of the list.
-    func valuesReached(
-        of objects: Set<ManagedObject>
-    ) -> [ManagedObject: [PropertyNumber: Value]] {
-        objects.isEmpty ? [:] : steps.valuesReached(of: objects)
+        rewrite { $0.dropReferences(to: deleted, inStore: store, keeping: isKept, $1) }
     }
 
     /// Removes references to deleted objects from the steps after the saved delete; see

@@ -52,10 +52,10 @@ extension CoordinatedStores {
         guard !context.isReadOnly else { return [] }
         context.processPendingChanges()
         let base = position(in: store).base
-        let target = min(target, try end(ofMergeFrom: base, of: store, into: context))
         guard base < target else { return [] }
         let own = position(in: store).ownEntries
-        let conflicts = try context.mergeEntries(of: store, between: own) {
+        let doubtful = try entryInDoubt(after: base, of: store, in: context)
+        let conflicts = try context.mergeEntries(of: store, between: own, settling: doubtful) {
             try moveBase(of: store, through: target, $0)
         }
         return try context.keepingIfUntold(conflicts, of: store) {
@@ -63,15 +63,13 @@ extension CoordinatedStores {
         }
     }
 
-    /// The last entry that can be merged: one that is the context's own save, of which it was not known whether it had
-    /// been made, waits for the next save with all after it. That settles what of the pending changes is saved.
-    private func end(
-        ofMergeFrom base: SequenceNumber, of store: PersistentStore,
-        into context: ManagedObjectContext
-    ) throws -> SequenceNumber {
+    /// The entry of a context's own save of which it was not known whether it had been made; nil where it was not.
+    private func entryInDoubt(
+        after base: SequenceNumber, of store: PersistentStore, in context: ManagedObjectContext
+    ) throws -> SequenceNumber? {
         guard let doubt = context.terms.doubtfulSave(in: store.number)?.doubt,
             doubt.sequence > base, try store.store.hasTakenIn(doubt)
-        else { return .maximum }
-        return doubt.sequence.previous
+        else { return nil }
+        return doubt.sequence
     }
 }

@@ -39,7 +39,8 @@ extension ManagedObjectContext {
             noteForLists(change.change, of: change.id, by: change.entry)
         }
         let destinations = pendingDestinations
-        let steps = journal.valuesReached(of: journaledFaults(among: changes))
+        let faults = journaledFaults(among: changes)
+        let steps = faults.isEmpty ? [:] : journal.list.valuesReached(of: faults)
         journal.gatheringRebases {
             for change in changes {
                 let object = registry[change.id]

@@ -55,12 +55,14 @@ extension ManagedObjectContext {
     /// - Parameters:
     ///   - store: The store of the entries.
     ///   - own: The context's own entries between them.
+    ///   - doubtful: Its own entry among them that was in doubt; nil for none.
     ///   - walk: Hands out what others have changed, entry after entry.
     /// - Returns: Pending edits that collided; the pending values are kept.
     /// - Throws: What `walk` throws; ``StoreError`` when the store cannot be read. What was handed out
     ///   by then has been merged, and the conflicts are kept.
     func mergeEntries(
         of store: PersistentStore, between own: SequenceRanges,
+        settling doubtful: SequenceNumber?,
         _ walk: ((SequenceNumber, [Change]) throws -> Void) throws -> Void
     ) throws -> [MergeConflict] {
         var incoming = IncomingChanges(store: store, between: own)
@@ -73,7 +75,12 @@ extension ManagedObjectContext {
         }
         let walked = Result {
             try walk { sequence, entry in
-                terms.forgetDoubt(in: store.number, mergedThrough: sequence)
+                var entry = entry
+                if sequence == doubtful {
+                    entry = settleDoubt(over: entry, of: store.number)
+                } else {
+                    terms.forgetDoubt(in: store.number, mergedThrough: sequence)
+                }
                 for change in entry {
                     let id = GraphID(store: store.number, object: change.object)
                     try collect(change, id, sequence, into: &incoming)

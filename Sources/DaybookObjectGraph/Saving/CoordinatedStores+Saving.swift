@@ -180,7 +180,7 @@ extension CoordinatedStores {
         if let sequence = result?.sequence { recordSave(sequence, in: store) }
         return StoreSave(
             store: store.number, schema: store.store.schema, items: request.items, result: result,
-            hasForeign: hasForeign)
+            hasForeign: hasForeign, settlesDoubt: request.request.resumes != nil)
     }
 }
 

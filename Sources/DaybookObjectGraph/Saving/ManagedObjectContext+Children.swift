@@ -114,7 +114,8 @@ extension ManagedObjectContext {
         processPendingChanges()
         let isAsRead = try save.revision == news.revision && !parentStore.hasMoved()
         let (arrivals, conflicts, merged) = try merge(save)
-        let holders = isAsRead ? nil : holders(ofDeletedBy: arrivals)
+        let deleted = Set(arrivals.lazy.filter { $0.change.isDelete }.map(\.id))
+        let holders = isAsRead ? nil : holders(of: deleted)
         for arrival in arrivals { take(arrival, heldBy: holders) }
         let made = endEvent()
         for arrival in arrivals where arrival.change.isInsert {
@@ -291,52 +292,6 @@ extension ManagedObjectContext {
             }
             delete(object, cause: arrival.change.cause, heldBy: known)
         }
-    }
-
-    /// By the property of an object that says who holds it, those who do.
-    private typealias Holders = [PropertyNumber: [ObjectID]]
-
-    /// Who shows here that they lead to objects that a child deletes. What lies below may say otherwise, since others
-    /// have turned a reference elsewhere, or have deleted the object, that is shown here as it was.
-    private func holders(ofDeletedBy arrivals: [Arrival]) -> [GraphID: Holders] {
-        let deleted = Set(arrivals.lazy.filter { $0.change.isDelete }.map(\.id))
-        var found: [GraphID: Holders] = [:]
-        guard !deleted.isEmpty else { return found }
-        for holder in registry.objects where !holder.isFault && !holder.isDeleted {
-            for property in holder.binding.schema.referenceSlots {
-                guard let end = property.end?.inverse, let slot = property.slot,
-                    let target = holder.value(inSlot: slot).reference
-                else { continue }
-                let id = GraphID(store: holder.graphID.store, object: target)
-                guard deleted.contains(id) else { continue }
-                found[id, default: [:]][end, default: []].append(holder.graphID.object)
-            }
-            for property in holder.binding.schema.storedToMany {
-                guard let end = property.end?.inverse,
-                    case .many(let list)? = holder.relations[property.number]
-                else { continue }
-                for member in list.sorted {
-                    let id = GraphID(store: holder.graphID.store, object: member)
-                    guard deleted.contains(id) else { continue }
-                    found[id, default: [:]][end, default: []].append(holder.graphID.object)
-                }
-            }
-        }
-        return found
-    }
-
-    /// Lets it be read again who holds an object that is to be deleted: lists that were read since show
-    /// others than those who held it when that was last read.
-    ///
-    /// - Returns: Who held it then: their own lists may have been read at that time, too.
-    private func forgetHolders(of object: ManagedObject) -> Holders {
-        var holders: Holders = [:]
-        for property in object.binding.schema.properties where property.end?.isStored == false {
-            guard case .many(let list)? = object.relations.removeValue(forKey: property.number)
-            else { continue }
-            holders[property.number] = list.sorted
-        }
-        return holders
     }
 
     private func takeInsert(_ arrival: Arrival, _ values: [Value]) -> ManagedObject {

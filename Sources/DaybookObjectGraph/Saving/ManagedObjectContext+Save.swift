@@ -157,7 +157,8 @@ extension ManagedObjectContext {
     /// Makes the steps that a save has saved start from what others had made of the properties before: undoing them
     /// then leads there. What the policy has let others have is read again, and is dropped from the steps then.
     private func rebaseSteps(of save: StoreSave) {
-        guard let result = save.result, !result.isUntouched, !result.isAsSent || save.hasForeign
+        // What settles a doubt is compared with the entry that was in doubt, not with what was read.
+        guard let result = save.result, !save.isAsSent, !result.isUntouched, !save.settlesDoubt
         else { return }
         let saved = Dictionary(
             result.changes.lazy.map { ($0.object, $0) }, uniquingKeysWith: { first, _ in first })
@@ -165,8 +166,11 @@ extension ManagedObjectContext {
             for item in save.items where item.object.isJournaled {
                 guard case .update(let sent, _)? = item.change?.kind else { continue }
                 var kept: [Edit] = []
-                if case .update(let edits, _)? = saved[item.object.graphID.object]?.kind {
-                    kept = edits
+                switch saved[item.object.graphID.object]?.kind {
+                case .update(let edits, _)?: kept = edits
+                // What others had deleted comes back: undo takes back what was changed here.
+                case .insert?: continue
+                case .delete?, nil: break
                 }
                 for edit in sent {
                     guard let property = item.object.binding.schema.property(edit.property),
@@ -189,8 +193,7 @@ extension ManagedObjectContext {
         let sequence = result?.sequence
         terms.recordMerged(result?.merged ?? [])
         lazy var saved = Set((result?.changes ?? []).map(\.object))
-        let isAsSent = result?.isAsSent != false && !save.hasForeign
-        let isUntouched = result?.isUntouched == true
+        let (isAsSent, isUntouched) = (save.isAsSent, save.isUntouched)
         if !isAsSent { advanceRevision() }
         if let result {
             followNullifiedReferences(result.changes, inStore: save.store)

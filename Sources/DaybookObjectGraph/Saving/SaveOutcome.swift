@@ -23,6 +23,13 @@ struct StoreSave {
     let result: SaveResult?
     /// Whether others have saved to the store what has not been merged here.
     let hasForeign: Bool
+    /// Whether it has settled an earlier save, on which others may have built meanwhile.
+    let settlesDoubt: Bool
+
+    /// Whether the store has what was sent, as it was sent.
+    var isAsSent: Bool { result?.isAsSent != false && !hasForeign && !settlesDoubt }
+    /// Whether that is so at least of what others could not change.
+    var isUntouched: Bool { result?.isUntouched == true && !settlesDoubt }
 
     /// The entry; nil when nothing was left to append.
     var entry: SavedEntry? { result?.sequence.map { (store, $0) } }

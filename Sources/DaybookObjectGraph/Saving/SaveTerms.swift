@@ -26,7 +26,13 @@ final class SaveTerms {
     private var merged: [MergedValue] = []
     private var savedCount = 0
     /// Saves of which it is not known whether they are in the journal of their store.
-    private var doubts: [UInt32: DoubtfulSave] = [:]
+    private var doubts: [UInt32: Doubt] = [:]
+
+    private struct Doubt {
+        var save: DoubtfulSave
+        /// Whether a merge has met its entry, which is in the journal then.
+        var isMerged = false
+    }
 
     // MARK: - Doubts
 
@@ -34,18 +40,26 @@ final class SaveTerms {
     var storesInDoubt: [UInt32] { doubts.keys.sorted() }
 
     /// The save to a store that is in doubt, and that the next one repeats; nil for none.
-    func doubtfulSave(in store: UInt32) -> DoubtfulSave? { doubts[store] }
+    func doubtfulSave(in store: UInt32) -> DoubtfulSave? { doubts[store]?.save }
 
     /// Forgets a save in doubt, because what stands in its place has been merged under what is pending.
     func forgetDoubt(in store: UInt32, mergedThrough sequence: SequenceNumber) {
-        guard let doubtful = doubts[store], doubtful.doubt.sequence <= sequence else { return }
+        guard let doubt = doubts[store], !doubt.isMerged, doubt.save.doubt.sequence <= sequence
+        else { return }
         doubts[store] = nil
+    }
+
+    /// Keeps of a save in doubt whose entry has been merged the changes that the next save has yet to compare with what
+    /// is pending.
+    func mergeDoubt(in store: UInt32, leaving changes: [Change]) {
+        guard let doubt = doubts[store]?.save.doubt else { return }
+        doubts[store] = Doubt(save: DoubtfulSave(doubt, changes), isMerged: true)
     }
 
     /// Keeps a save that was refused because it is in doubt.
     func keepDoubt(of request: SaveRequest, in store: UInt32, after error: any Error) {
         guard let doubt = (error as? StoreError)?.doubt else { return }
-        doubts[store] = DoubtfulSave(doubt, request.changes)
+        doubts[store] = Doubt(save: DoubtfulSave(doubt, request.changes))
     }
 
     // MARK: - Watched objects

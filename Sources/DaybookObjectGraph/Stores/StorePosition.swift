@@ -23,6 +23,8 @@ struct StorePosition {
 
     /// Records an entry that the context has saved.
     mutating func recordSave(_ sequence: SequenceNumber) {
+        // An entry that was in doubt may have been merged before the save has settled that.
+        guard sequence > base else { return }
         if sequence.rawValue == base.rawValue + 1 {
             base = sequence
         } else {

@@ -20,7 +20,7 @@ extension ManagedObjectContext {
             take(kept, of: item.object)
         }
         let schema = coordinator.model.schema
-        journal.dropReferences(to: lost, inStore: store, leaving: schema.leavesDangling)
+        journal.dropReferences(to: lost, inStore: store, keeping: schema.leavesDangling)
         return conflicts
     }
 

@@ -72,7 +72,7 @@ extension ManagedObjectContext {
         guard news.isWatched else { return }
         for save in saves {
             let entry = save.entry.map { EntryName(store: $0.store, sequence: $0.sequence) }
-            let isAsSent = save.result?.isAsSent == true && !save.hasForeign
+            let isAsSent = save.result != nil && save.isAsSent
             // What the store has left out or put in the place of another is in no change of the entry.
             var sent: Set<GraphID> = []
             for item in save.items {

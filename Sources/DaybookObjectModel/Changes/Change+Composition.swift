@@ -4,13 +4,23 @@ extension Change {
     /// Insert and update are an insert; insert and delete are nothing; A→B and B→A are nothing;
     /// delete and insert (an undone delete) are an update from the old values to the new ones.
     ///
-    /// - Throws: ``ChangeMismatch`` when the second does not start where the first ends.
+    /// - Parameters:
+    ///   - next: The later change.
+    ///   - entity: The entity of the object.
+    ///   - isUnchecked: Whether the values from which the second starts may be others than those to which the first
+    ///     leads, as where something was set between them that is in no change. The second is right then.
+    /// - Returns: The change; nil for nothing.
+    /// - Throws: ``ChangeMismatch`` when the second cannot follow the first, or does not start where that ends.
     package func followed(
-        by next: Change, of entity: SchemaEntity
+        by next: Change, of entity: SchemaEntity, whereverItStarts isUnchecked: Bool = false
     ) throws(ChangeMismatch) -> Change? {
+        func make(_ edits: [Edit], in values: inout [Value]) throws(ChangeMismatch) {
+            guard !isUnchecked else { return values.take(edits, of: entity) }
+            try Change.apply(edits, to: &values, of: object, entity)
+        }
         switch (kind, next.kind) {
         case (.insert(var values, let members), .update(let edits, let later)):
-            try Change.apply(edits, to: &values, of: object, entity)
+            try make(edits, in: &values)
             return Change(
                 object: object,
                 kind: .insert(values: values, members: members.followed(by: later)), cause: cause)
@@ -24,7 +34,7 @@ extension Change {
                 cause: cause ?? next.cause
             ).nonEmpty
         case (.update(let edits, let members), .delete(var values, let later)):
-            try Change.apply(edits.map(\.inverse), to: &values, of: object, entity)
+            try make(edits.map(\.inverse), in: &values)
             return Change(
                 object: object,
                 kind: .delete(values: values, members: members.followed(by: later)),

@@ -100,7 +100,7 @@ extension [MembershipEdit] {
     }
 
     /// The net effect of these edits and later ones, without members that come and go.
-    package func followed(by later: [MembershipEdit]) -> [MembershipEdit] {
+    func followed(by later: [MembershipEdit]) -> [MembershipEdit] {
         guard !later.isEmpty else { return self }
         return then(later).map(\.net).filter { !$0.isEmpty }
     }

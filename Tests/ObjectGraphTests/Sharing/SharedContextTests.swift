@@ -18,6 +18,7 @@ import Testing
     final class Player: ManagedObject {
         @Attribute var name: String = ""
         @Attribute var goals: Int = 0
+        @Attribute(merge: .sum) var games: Int = 0
         @Relationship var team: Team?
     }
 
@@ -349,5 +350,49 @@ import Testing
         #expect(try ben.teams() == expected)
         #expect(Set(team.players) == [kim, noa])
         #expect(try ada.context.count(FetchRequest<Team>()) == 2)
+    }
+
+    @Test(arguments: [false, true])
+    @MainActor
+    func `what others have saved after a save in doubt is merged over it`(_ follows: Bool) throws {
+        let (ada, ben) = (try Program("ada", server), try Program("ben", server))
+        let (_, kim, lee) = try team(ada)
+        ada.context.automaticallyMergesChangesFromParent = follows
+        kim.goals = 3
+        kim.games += 2
+        let noa = Player(context: ada.context)
+        noa.name = "Noa"
+        try ada.journal.script = FaultScript(appends: [.inDoubt(.landed)])
+        #expect(code { try ada.context.save() } == .inDoubt)
+        try ben.store.catchUp(within: .zero)
+        for player in try ben.context.fetch(FetchRequest<Player>()) {
+            switch player.name {
+            case "Kim": (player.goals, player.games) = (5, player.games + 10)
+            case "Lee": player.goals = 7
+            case "Noa": player.goals = 9
+            default: break
+            }
+        }
+        try ben.context.save()
+        lee.goals = 1
+
+        // What was changed since the doubt meets what they have saved, and nothing else does.
+        if !follows { #expect(code { try ada.context.save() } == .conflict) }
+        try ada.store.catchUp(within: .zero)
+        let conflicts = try ada.context.mergeChanges()
+        #expect(conflicts.map(\.object) == [lee.objectID.object])
+        #expect(conflicts.first?.theirs == .int(7))
+        #expect(kim.goals == 5 && kim.games == 12)
+        try ada.context.save()
+
+        #expect(!ada.context.hasChanges)
+        #expect(kim.goals == 5 && kim.games == 12 && lee.goals == 1 && noa.goals == 9)
+        try ben.store.catchUp(within: .zero)
+        _ = try ben.context.mergeChanges()
+        var found: [String: [Int]] = [:]
+        for player in try ben.context.fetch(FetchRequest<Player>()) {
+            found[player.name] = [player.goals, player.games]
+        }
+        #expect(found["Kim"] == [5, 12] && found["Lee"] == [1, 0] && found["Noa"] == [9, 0])
     }
 }

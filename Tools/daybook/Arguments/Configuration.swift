@@ -97,8 +97,8 @@ struct Configuration: Sendable {
 
     private static func read(_ path: String, _ home: String) throws -> Configuration {
         var status = stat()
-        // Reading a pipe would wait for somebody to write.
-        guard stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFIFO else {
+        // Reading it would wait for somebody to write.
+        if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFIFO {
             throw ToolError.usage("'\(path)' is no configuration: it is a pipe.")
         }
         let data = try TextFile.data(path, "configuration")

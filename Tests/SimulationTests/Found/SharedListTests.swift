@@ -17,12 +17,6 @@ import Testing
         for context in [ours, theirs] { context.retainsRegisteredObjects = true }
     }
 
-    private func twin<Object: ManagedObject>(
-        _ object: Object, in context: ManagedObjectContext
-    ) throws -> Object {
-        try #require(try context.existingObject(with: object.objectID) as? Object)
-    }
-
     @Test func `a step that is put where others have put it stays where it is`() throws {
         try ours.performAndWait {
             let plan = Plan(context: ours)

@@ -20,12 +20,6 @@ import Testing
         child.automaticallyMergesChangesFromParent = true
     }
 
-    private func twin<Object: ManagedObject>(
-        _ object: Object, in context: ManagedObjectContext
-    ) throws -> Object {
-        try #require(try context.existingObject(with: object.objectID) as? Object)
-    }
-
     @Test func `a member that was taken out here stays in when others delete and bring it back`()
         throws
     {

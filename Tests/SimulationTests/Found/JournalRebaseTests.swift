@@ -15,12 +15,6 @@ import Testing
         for context in [ours, theirs] { context.retainsRegisteredObjects = true }
     }
 
-    private func twin<Object: ManagedObject>(
-        _ object: Object, in context: ManagedObjectContext
-    ) throws -> Object {
-        try #require(try context.existingObject(with: object.objectID) as? Object)
-    }
-
     /// Lets others change an object and save.
     private func change<Object: ManagedObject>(
         _ object: Object, _ body: (Object) throws -> Void
@@ -152,6 +146,26 @@ import Testing
             ours.undo()
 
             #expect(plan.title == value)
+        }
+    }
+
+    @Test func `undo after a save that has brought an object back takes back what it changed`()
+        throws
+    {
+        try ours.performAndWait {
+            ours.mergePolicy = .overwrite
+            let plan = Plan(context: ours)
+            plan.title = "base"
+            try ours.save()
+            ours.undoManager?.removeAllActions()
+            plan.title = "ours"
+            try change(plan) { theirs.delete($0) }
+            try ours.save()
+            #expect(plan.title == "ours")
+
+            ours.undo()
+
+            #expect(plan.title == "base")
         }
     }
 
