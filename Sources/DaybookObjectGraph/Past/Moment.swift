@@ -7,7 +7,7 @@ public import Foundation
 public enum Moment: Sendable, Hashable {
     /// Just after an entry.
     case sequence(SequenceNumber)
-    /// Just after the last entry that happened at or before a date.
+    /// Just after the last entry of the journal that happened at or before a date.
     case date(Date)
     /// Just after the entry that has a name; see ``PersistentContainer/setTag(_:at:author:note:existing:)``.
     case tag(String)

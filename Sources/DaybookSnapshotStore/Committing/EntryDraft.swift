@@ -97,11 +97,12 @@ struct EntryDraft {
             payload: payload, recordedAt: recordedAt, after: last.head, in: transaction)
         if transaction.gate == .ahead { transaction.submit(entry) }
         if entry.isLong { projector.take(occurredAt ?? recordedAt, of: entry.sequence) }
-        if entry.sequence.writesTimes {
-            let times = try parts.timesWritten(by: entry.sequence, in: transaction)
-            projector.take(times, through: entry.sequence)
-        }
         try projector.write(in: transaction)
+        if entry.sequence.writesTimes {
+            // Those of long entries are read from the table.
+            projector.takeTimes(try parts.timeRecords(through: entry.sequence, in: transaction))
+            try projector.write(in: transaction)
+        }
         last = last.after(
             entry, greatest: projector.state.greatestKnown, setsModel: setsModel)
         return entry

@@ -2,60 +2,49 @@ package import DaybookJournalLog
 internal import DaybookLMDB
 internal import DaybookObjectModel
 
-// The times of entries are in a table of their own, sorted. A record at a random position would
-// cost every save a page or two, so those of short entries are written for many together: the table
-// has all up to the last one whose number is a multiple of `StoreLayout.timesTogether`, and the few
-// short ones after it are read one by one. A long entry writes its own time: its save writes pages
-// of its own anyway, and checking it later would mean reading all of it.
+// The times of entries are in a table of their own: see `TimeTree`. A record for each would cost
+// every save a page or two, so those of short entries are written for many together: the table has
+// all up to the last one whose number is a multiple of `TimeTree.width`, and the few short ones after
+// it are read one by one. A long entry writes its own time: its save writes pages of its own anyway,
+// and checking it later would mean reading all of it.
 
 extension Store {
-    /// The last entry whose time is not after `time`; zero before the first.
+    /// The last entry of the journal whose time is not after `time`; zero when there is none.
     ///
-    /// Of entries with the same time, the one with the highest number counts. An entry's time is
-    /// when it happened, if that is stated, or else when it was recorded. An entry that was already
-    /// damaged when its time was to be written is skipped; verifying the store reports it.
+    /// An entry's time is when it happened, if that is stated, or else when it was recorded. So later
+    /// times never lead to earlier entries, whatever times are stated, and a time after all of them
+    /// leads to the newest entry. An entry that was already damaged when its time was to be written is
+    /// skipped; verifying the store reports it.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when one of the last entries,
     ///   whose times are not written yet, cannot be trusted.
     /// - Complexity: O(log *n*) page reads, and at most 63 times as many for long entries among the
     ///   last.
     package func sequence(atTime time: Int64) throws -> SequenceNumber {
-        try reading { try parts.sequence(atTime: time, in: $0) }
+        try reading { transaction in
+            let head = try parts.journal.head(in: transaction)
+            return try parts.sequence(atTime: time, through: head, in: transaction)
+        }
     }
 }
 
 extension StoreParts {
-    /// The last entry whose time is not after `time`; zero before the first.
+    private var timeTree: TimeTree { TimeTree(table: tables.times) }
+
+    /// The last entry whose time is not after `time`, of those up to `last`; zero when there is none.
     func sequence(
-        atTime time: Int64, in transaction: borrowing some Reading & ~Copyable
+        atTime time: Int64, through last: SequenceNumber,
+        in transaction: borrowing some Reading & ~Copyable
     ) throws -> SequenceNumber {
         let head = try journal.head(in: transaction)
-        let written = head.rawValue / StoreLayout.timesTogether * StoreLayout.timesTogether
-        var found = try unwrittenTimes(
-            from: SequenceNumber(written + 1), through: head, in: transaction)
-        found.removeAll { $0.time > time }
-        if let last = try writtenTime(notAfter: time, in: transaction) { found.append(last) }
-        // Of entries with the same time the one with the highest number counts.
-        return found.max { ($0.time, $0.sequence) < ($1.time, $1.sequence) }?.sequence ?? .zero
+        let written = SequenceNumber(head.rawValue - head.rawValue % UInt64(TimeTree.width))
+        let recent = try unwrittenTimes(from: written.next, through: last, in: transaction)
+        if let found = recent.last(where: { $0.time <= time }) { return found.sequence }
+        return try timeTree.last(notAfter: time, through: min(last, written), in: transaction)
+            ?? .zero
     }
 
-    /// The last time in the table that is not after `time`, and its last entry.
-    fileprivate func writtenTime(
-        notAfter time: Int64, in transaction: borrowing some Reading & ~Copyable
-    ) throws -> (time: Int64, sequence: SequenceNumber)? {
-        func read(_ key: RawSpan) throws -> (Int64, SequenceNumber) {
-            var reader = KeyReader()
-            return (try reader.int64(key), try reader.sequence(key))
-        }
-        guard time < .max else {
-            return try transaction.seek(tables.times, before: nil) { key, _ in try read(key) }
-        }
-        let end = StoreKey.time(time + 1, .zero)
-        return try transaction.seek(tables.times, before: end.span.bytes) { key, _ in try read(key)
-        }
-    }
-
-    /// The times of the short entries in a range whose times are not in the table yet.
+    /// The times in a range of entries whose times are not in the table yet, but for those of long ones.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt``, or ``JournalError``, at the first
     ///   entry that is missing or cannot be trusted.
@@ -63,37 +52,29 @@ extension StoreParts {
         from first: SequenceNumber, through last: SequenceNumber,
         in transaction: borrowing some Reading & ~Copyable
     ) throws -> [(time: Int64, sequence: SequenceNumber)] {
-        var found: [(time: Int64, sequence: SequenceNumber)] = []
-        for (index, time) in try shortTimes(from: first, through: last, in: transaction)
-            .enumerated()
-        {
+        try times(from: first, through: last, in: transaction).enumerated().map { index, time in
             let sequence = SequenceNumber(first.rawValue + UInt64(index))
-            if let time {
-                found.append((time, sequence))
-            } else if try !journal.isLong(sequence, in: transaction) {
-                found.append((try checkedTime(of: sequence, in: transaction), sequence))
-            }
+            return (try time ?? checkedTime(of: sequence, in: transaction), sequence)
         }
-        return found
     }
 
-    /// The times of the entries that the last of them writes; nil for a long one, which has written
-    /// its own, and for one that cannot be trusted.
+    /// The records that an entry for which ``SequenceNumber/writesTimes`` holds writes for many.
     ///
-    /// Such an entry is left out of the table: one entry damaged long ago must not prevent saving.
-    /// Verifying reports it, and folding the journal stops at it.
+    /// An entry that cannot be trusted is left out of the table: one entry damaged long ago must not
+    /// prevent saving. Verifying reports it, and folding the journal stops at it.
     ///
     /// - Complexity: O((1 + *l*) log *n*) page reads, *l* the number of long entries among them.
-    func timesWritten(
-        by last: SequenceNumber, in transaction: borrowing some Reading & ~Copyable
-    ) throws -> [Int64?] {
-        let first = SequenceNumber(last.rawValue - StoreLayout.timesTogether + 1)
-        return try shortTimes(from: first, through: last, in: transaction)
+    func timeRecords(
+        through last: SequenceNumber, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> [(key: [UInt8], value: [UInt8])] {
+        let first = SequenceNumber(last.rawValue - UInt64(TimeTree.width) + 1)
+        let times = try times(from: first, through: last, in: transaction)
+        return try timeTree.records(
+            through: last, times.map { $0 ?? TimeTree.unreadable }, in: transaction)
     }
 
-    /// The times of the entries in a range; nil for one that has more than one record or cannot be
-    /// trusted.
-    private func shortTimes(
+    /// The times of the entries in a range; nil for one that cannot be trusted.
+    private func times(
         from first: SequenceNumber, through last: SequenceNumber,
         in transaction: borrowing some Reading & ~Copyable
     ) throws -> [Int64?] {
@@ -109,6 +90,11 @@ extension StoreParts {
                 times[index] = nil
             }
         }
+        for (index, time) in times.enumerated() where time == nil {
+            let sequence = SequenceNumber(first.rawValue + UInt64(index))
+            guard try journal.isLong(sequence, in: transaction) else { continue }
+            times[index] = try timeTree.time(ofLong: sequence, in: transaction)
+        }
         return times
     }
 
@@ -123,6 +109,6 @@ extension StoreParts {
 }
 
 extension SequenceNumber {
-    /// Whether the times of the short entries up to this one are written with it.
-    var writesTimes: Bool { rawValue > 0 && rawValue % StoreLayout.timesTogether == 0 }
+    /// Whether the times of the entries up to this one are written with it.
+    var writesTimes: Bool { rawValue > 0 && rawValue % UInt64(TimeTree.width) == 0 }
 }

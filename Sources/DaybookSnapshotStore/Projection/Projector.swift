@@ -33,9 +33,8 @@ struct Projector<State: PriorState> {
     var rows = PutBatch()
     var versions = PutBatch()
     private var times = PutBatch()
-    /// The times of the last entries that have not been written yet; nil for a long entry, which
-    /// has written its own.
-    private(set) var recentTimes: [Int64?]
+    /// The times of the last entries that have not been written together yet.
+    private(set) var recentTimes: [Int64]
     var models = PutBatch()
     var index = PutBatch()
     var members = PutBatch()
@@ -50,7 +49,7 @@ struct Projector<State: PriorState> {
     ///   - state: The state before the entry.
     ///   - earlier: The entries before it.
     ///   - recentTimes: The times not written yet, when folding continues after earlier entries.
-    init(_ state: State, after earlier: EarlierEntries, recentTimes: [Int64?] = []) {
+    init(_ state: State, after earlier: EarlierEntries, recentTimes: [Int64] = []) {
         self.state = state
         self.earlier = earlier
         self.recentTimes = recentTimes
@@ -123,26 +122,26 @@ struct Projector<State: PriorState> {
         removals.makeRoom(times: factor)
     }
 
-    /// Takes in the times of entries whose times are written together; nil leaves one out.
-    mutating func take(_ times: [Int64?], through last: SequenceNumber) {
-        for (passed, time) in times.reversed().enumerated() {
-            guard let time else { continue }
-            let sequence = SequenceNumber(last.rawValue - UInt64(passed))
-            self.times.add(StoreKey.time(time, sequence))
-        }
+    /// Takes in records of the table of times.
+    mutating func takeTimes(_ records: [(key: [UInt8], value: [UInt8])]) {
+        for record in records { times.add(record.key, record.value) }
     }
 
     /// Takes in the time of a long entry, which is written on its own.
     mutating func take(_ time: Int64, of long: SequenceNumber) {
-        times.add(StoreKey.time(time, long))
+        let record = TimeTree.record(ofLong: long, time)
+        times.add(record.key, record.value)
     }
 
     /// Takes in the time of the next entry.
-    private mutating func takeNext(_ time: Int64, of entry: JournalEntry) {
+    private mutating func takeNext(
+        _ time: Int64, of entry: JournalEntry, in transaction: borrowing some Reading & ~Copyable
+    ) throws {
         if entry.isLong { take(time, of: entry.sequence) }
-        recentTimes.append(entry.isLong ? nil : time)
+        recentTimes.append(time)
         guard entry.sequence.writesTimes else { return }
-        take(recentTimes, through: entry.sequence)
+        let tree = TimeTree(table: projection.tables.times)
+        takeTimes(try tree.records(through: entry.sequence, recentTimes, in: transaction))
         recentTimes.removeAll(keepingCapacity: true)
     }
 
@@ -173,7 +172,8 @@ extension Projector where State == StoredState {
     ) throws {
         let payload = try EntryPayload.Encoded(entry)
         try takeInTurn(payload, of: entry.sequence, in: transaction)
-        takeNext(payload.header.occurredAt ?? entry.recordedAt, of: entry)
+        try takeNext(
+            payload.header.occurredAt ?? entry.recordedAt, of: entry, in: transaction)
         try write(in: transaction)
     }
 
@@ -268,7 +268,8 @@ extension Projector where State == CountedState {
             try countEntries(
                 EntryIndexMove(from: before, to: projection), to: account, in: transaction)
         }
-        takeNext(payload.header.occurredAt ?? entry.recordedAt, of: entry)
+        try takeNext(
+            payload.header.occurredAt ?? entry.recordedAt, of: entry, in: transaction)
         account.add(times, to: tables.times)
         account.add(models, to: tables.models)
         account.add(rows, to: tables.rows)

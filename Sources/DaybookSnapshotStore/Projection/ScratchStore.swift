@@ -15,7 +15,7 @@ final class ScratchStore {
     private let folder: ScratchFolder
     private let environment: Environment
     private var projection: Projection
-    private var recentTimes: [Int64?] = []
+    private var recentTimes: [Int64] = []
     private let pending: PendingIndexes
     private let source: Store
 

@@ -22,16 +22,16 @@ extension Snapshot {
         let last = try last
         switch moment {
         case .date(let date):
-            let found = try parts.sequence(atTime: date.nearestMicrosecond, in: transaction)
-            return min(found, last)
+            return try parts.sequence(
+                atTime: date.nearestMicrosecond, through: last, in: transaction)
         default: return min(try namedEntry(moment) ?? last, last)
         }
     }
 
     /// The entries of some time, of those that this state knows; none when it ends before it begins.
     ///
-    /// An entry, a tag and the head are included; a date stands for the place in the journal before the
-    /// entries that happened at that point in time or later.
+    /// An entry, a tag and the head are included; a date stands for the place in the journal after the last
+    /// entry that happened before that point in time.
     func entries(
         since first: FilterMoment?, until end: FilterMoment?
     ) throws -> (first: SequenceNumber, last: SequenceNumber) {
@@ -44,7 +44,7 @@ extension Snapshot {
         }
         range.first = max(range.first, SequenceNumber(1))
         switch end {
-        case .date(let date): range.last = min(try lastEntry(before: date), known)
+        case .date(let date): range.last = try lastEntry(before: date)
         case let moment?: range.last = min(try namedEntry(moment) ?? known, known)
         case nil: break
         }
@@ -53,7 +53,8 @@ extension Snapshot {
 
     private func lastEntry(before date: Date) throws -> SequenceNumber {
         let (time, isTooEarly) = date.nearestMicrosecond.subtractingReportingOverflow(1)
-        return isTooEarly ? .zero : try parts.sequence(atTime: time, in: transaction)
+        return isTooEarly
+            ? .zero : try parts.sequence(atTime: time, through: last, in: transaction)
     }
 
     /// The entry of a number or a tag; nil for the head.

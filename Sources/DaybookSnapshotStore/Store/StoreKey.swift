@@ -194,11 +194,11 @@ enum StoreKey {
         (place + sequence(range.lowerBound), place + sequence(range.upperBound.next))
     }
 
-    /// The key of an entry in the table of times.
-    static func time(_ time: Int64, _ sequence: SequenceNumber) -> [UInt8] {
-        var writer = KeyWriter(capacity: 16)
-        writer.append(time)
-        writer.append(sequence.rawValue)
+    /// The key of a record in the table of times: the last entry that it tells of, and its level.
+    static func time(_ last: SequenceNumber, _ level: Int) -> [UInt8] {
+        var writer = KeyWriter(capacity: 9)
+        writer.append(last.rawValue)
+        writer.append(UInt8(level))
         return writer.bytes
     }
 

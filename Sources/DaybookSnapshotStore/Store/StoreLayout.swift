@@ -16,7 +16,7 @@ internal import DaybookLMDB
 // | membersPast | owner, property u32, member, removal u64 | since u64, order f64 |
 // | referrers | destination, property u32, owner | since u64 |
 // | referrersPast | destination, property u32, owner, removal u64 | since u64 |
-// | times | time i64, sequence u64 | nothing; for `timesTogether` short entries at once |
+// | times | sequence u64, level u8 | times i64: one, or 64 of entries or of records below; see `TimeTree` |
 // | models | sequence u64 | the version of the model: see `ModelRecord` |
 // | meta | name | bytes, SHA-256 of name and bytes |
 //
@@ -71,12 +71,6 @@ enum StoreLayout {
 
     /// When fewer than this are left, a save takes the next block in its own LMDB transaction.
     static let numberBlockLow: UInt64 = 1024
-
-    /// How many entries have their times written together, by the last of them; a long entry writes
-    /// its own.
-    ///
-    /// A page or two for so many saves is little, and reading so many entries one by one is fast.
-    static let timesTogether: UInt64 = 64
 
     /// How many bytes of entries are read in one read transaction when many are walked.
     static let walkedBytesLimit = 4 << 20

@@ -101,7 +101,6 @@ extension StoreRecord {
                 let object = schema.name(of: try end.object(bytes))
                 return "index, \(schema.indexName(number)) of \(object)"
             case "times":
-                _ = try reader.int64(bytes)
                 return "times, entry \(try reader.sequence(bytes))"
             case "models": return "models, entry \(try reader.sequence(bytes))"
             default: break

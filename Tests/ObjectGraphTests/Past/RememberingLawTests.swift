@@ -93,9 +93,9 @@ import Testing
             PlainWorld(states: reference.world(at: SequenceNumber(UInt64(number))), schema: schema)
         }
 
-        /// The last entry, in the order of times, that happened at or before a time.
-        func entry(atTime time: Int64) -> Int {
-            (1...head).filter { times[$0] <= time }.max { (times[$0], $0) < (times[$1], $1) } ?? 0
+        /// The last of the first entries that happened at or before a time.
+        func entry(atTime time: Int64, through end: Int) -> Int {
+            (0...end).last { times[$0] <= time } ?? 0
         }
 
         /// A moment as text, the entry that AT means, and the first that SINCE includes.
@@ -104,8 +104,8 @@ import Testing
             guard random.chance(2) else { return ("\(number)", min(number, end), number) }
             let time = times[number] + Int64.random(in: -1...1, using: &random)
             return (
-                "'\(DateText.text(microseconds: time))'", min(entry(atTime: time), end),
-                entry(atTime: time - 1) + 1
+                "'\(DateText.text(microseconds: time))'", entry(atTime: time, through: end),
+                entry(atTime: time - 1, through: end) + 1
             )
         }
     }

@@ -17,7 +17,7 @@ struct TimeTests {
         private(set) var long: [UInt64] = []
         /// The only entry that is never long.
         private let short: Int?
-        private var generator: SeededGenerator
+        var generator: SeededGenerator
 
         var store: Store { temporary.store }
 
@@ -56,16 +56,19 @@ struct TimeTests {
             if isLong { long.append(sequence.rawValue) }
         }
 
-        /// The entries whose times the table has.
-        func written() -> [UInt64] {
-            let whole = UInt64(times.count) / 64 * 64
-            return Array(1..<(whole + 1)) + long.filter { $0 > whole }
+        /// The records that the table has: the last entry that each tells of, and its level.
+        func written() -> [String] {
+            let together = stride(from: UInt64(64), through: UInt64(times.count), by: 64)
+            return (long.map { ($0, 0) } + together.map { ($0, 1) })
+                .sorted { $0 < $1 }.map { "\($0), \($1)" }
         }
 
-        /// The result by definition, over all entries except perhaps one.
-        func sequence(atTime time: Int64, without left: Int? = nil) -> SequenceNumber {
-            let found = times.enumerated().filter { $0.element <= time && $0.offset + 1 != left }
-                .max { ($0.element, $0.offset) < ($1.element, $1.offset) }
+        /// The result by definition, over the first entries except perhaps one.
+        func sequence(
+            atTime time: Int64, through last: Int? = nil, without left: Int? = nil
+        ) -> SequenceNumber {
+            let known = times.prefix(last ?? times.count).enumerated()
+            let found = known.filter { $0.element <= time && $0.offset + 1 != left }.last
             return SequenceNumber(UInt64((found?.offset ?? -1) + 1))
         }
 
@@ -75,18 +78,18 @@ struct TimeTests {
         }
     }
 
-    private static func writtenEntries(_ store: Store) throws -> [UInt64] {
+    private static func writtenRecords(_ store: Store) throws -> [String] {
         try store.reading { transaction in
-            var numbers: [UInt64] = []
+            var records: [String] = []
             let start: [UInt8] = []
             try transaction.scan(
                 store.parts.tables.times, from: start.span.bytes, to: nil, order: .ascending
             ) { key, _ in
-                var reader = KeyReader(at: 8)
-                numbers.append(try reader.uint64(key))
+                var reader = KeyReader()
+                records.append("\(try reader.uint64(key)), \(try reader.uint8(key))")
                 return .proceed
             }
-            return numbers.sorted()
+            return records
         }
     }
 
@@ -102,8 +105,16 @@ struct TimeTests {
                 let found = try store.sequence(atTime: time)
                 #expect(
                     found == timeline.sequence(atTime: time), "seed \(seed), \(count), \(time)")
+                let last = Int.random(in: 1...count, using: &timeline.generator)
+                let foundThen = try store.reading {
+                    try store.parts.sequence(
+                        atTime: time, through: SequenceNumber(UInt64(last)), in: $0)
+                }
+                #expect(
+                    foundThen == timeline.sequence(atTime: time, through: last),
+                    "seed \(seed), \(last) of \(count), \(time)")
             }
-            #expect(try Self.writtenEntries(store) == timeline.written(), "seed \(seed)")
+            #expect(try Self.writtenRecords(store) == timeline.written(), "seed \(seed)")
         }
     }
 
@@ -199,7 +210,7 @@ struct TimeTests {
             SaveRequest(
                 header: EntryHeader(occurredAt: 100),
                 changes: [store.insert(skill, ["title": .string(title)])]))
-        #expect(try Self.writtenEntries(store) == [2])
+        #expect(try Self.writtenRecords(store) == ["2, 0"])
 
         try damage.apply(to: 2, of: store)
 
@@ -225,7 +236,7 @@ struct TimeTests {
 
         try timeline.grow(to: 200)
 
-        #expect(try Self.writtenEntries(store) == timeline.written().filter { $0 != 100 })
+        #expect(try Self.writtenRecords(store) == timeline.written())
         for time in timeline.asked() {
             let found = try store.sequence(atTime: time)
             #expect(found == timeline.sequence(atTime: time, without: 100), "\(time)")

@@ -220,12 +220,10 @@ final class LMDBContender: Contender {
     private func writeTimes(in transaction: OpaquePointer?) throws {
         guard sequence % Self.timesTogether == 0 else { return }
         row.removeAll()
-        for number in (sequence - Self.timesTogether + 1)...sequence {
-            key.removeAll()
-            key.append(number)
-            key.append(number)
-            try put(times, row, UInt32(MDB_APPEND), in: transaction)
-        }
+        for number in (sequence - Self.timesTogether + 1)...sequence { row.append(number) }
+        key.removeAll()
+        key.append(sequence)
+        try put(times, row, UInt32(MDB_APPEND), in: transaction)
     }
 
     private func insert(
