@@ -32,7 +32,7 @@ extension StoreError {
             .objectDeleted,
             "'\(name)' was deleted in entry \(entry.sequence)\(author) at "
                 + "\(DateText.text(microseconds: entry.time)). "
-                + "A context pinned to an earlier entry still reads it.")
+                + "As of an earlier entry it can still be read.")
     }
 
     static func deletedInParent(_ name: String) -> StoreError {

@@ -62,6 +62,8 @@ extension AttributeRules {
                 problems.append("has a \(name), which only numbers and dates can have.")
             } else if let objection = type.objection(to: limit) {
                 problems.append("has a \(name) that does not fit: it \(objection).")
+            } else if limit.isNotANumber {
+                problems.append("has a \(name) that is not a number.")
             }
         }
         if !minimum.isNull, !maximum.isNull, minimum.order(to: maximum) == .orderedDescending {
@@ -99,6 +101,17 @@ extension AttributeType {
         switch self {
         case .string, .url, .data, .codable: true
         case .bool, .int16, .int32, .int64, .float, .double, .decimal, .date, .uuid: false
+        }
+    }
+}
+
+extension Value {
+    fileprivate var isNotANumber: Bool {
+        switch self {
+        case .double(let number): number.isNaN
+        case .decimal(let number): number.isNaN
+        case .date(let date): date.timeIntervalSinceReferenceDate.isNaN
+        default: false
         }
     }
 }

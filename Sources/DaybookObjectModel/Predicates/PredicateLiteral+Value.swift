@@ -98,12 +98,18 @@ extension PredicateLiteral {
         }
     }
 
-    /// An integer if it is one, else the nearest floating-point number; both are compared by size.
+    /// An integer if it is one, else a floating-point number between the same two integers; both are
+    /// compared by size. Nil where there is no such number: beyond 2⁵² they are all whole.
     private var number: Value? {
         guard let digits else { return nil }
         if let integer = Int64(digits) { return .int(integer) }
         guard let number = Double(digits) else { return nil }
-        return Int64(exactly: number).map { .int($0) } ?? .double(number)
+        guard let integer = Int64(exactly: number) else { return .double(number) }
+        // It may have been rounded to an integer.
+        guard let exact = Decimal(exactly: digits) else { return nil }
+        if exact == Decimal(integer) { return .int(integer) }
+        let neighbour = exact < Decimal(integer) ? number.nextDown : number.nextUp
+        return Int64(exactly: neighbour) == nil ? .double(neighbour) : nil
     }
 
     private func object(

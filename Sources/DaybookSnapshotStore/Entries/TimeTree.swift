@@ -28,6 +28,7 @@ struct TimeTree {
     ///   - last: The entry; its number is a multiple of ``width``.
     ///   - times: Its time and those of the entries before it, ``width`` in all.
     ///   - transaction: The state to read, with the records of the entries before these.
+    /// - Returns: A record of each level that ends with the entry.
     /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when one of them is missing.
     /// - Complexity: One record for 64 entries, and 64 reads for each level above.
     func records(
@@ -55,7 +56,9 @@ struct TimeTree {
     }
 
     /// The record of an entry whose time is not read together with others, as it is too long.
-    static func record(ofLong entry: SequenceNumber, _ time: Int64) -> (key: [UInt8], value: [UInt8]) {
+    static func record(
+        ofLong entry: SequenceNumber, _ time: Int64
+    ) -> (key: [UInt8], value: [UInt8]) {
         var value = KeyWriter(capacity: MemoryLayout<Int64>.size)
         value.append(time)
         return (StoreKey.time(entry, 0), value.bytes)
@@ -95,7 +98,8 @@ struct TimeTree {
         }
         while end > 0 {
             let level = Self.height(of: SequenceNumber(end))
-            if let found = try descend(from: SequenceNumber(end), level, to: time, in: transaction) {
+            if let found = try descend(from: SequenceNumber(end), level, to: time, in: transaction)
+            {
                 return found
             }
             end -= Self.span(of: level)
@@ -117,7 +121,8 @@ struct TimeTree {
             guard let index else {
                 if level == top { return nil }
                 throw StoreError.corrupt(
-                    "The times of the entries up to \(end) do not fit those of all before and after")
+                    "The times of the entries up to \(end) do not fit those of all before and after"
+                )
             }
             level -= 1
             end = SequenceNumber(

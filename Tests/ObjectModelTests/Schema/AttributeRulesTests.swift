@@ -62,6 +62,10 @@ import Testing
                 name: "e", type: .data, rules: AttributeRules(minimumLength: 2, maximumLength: 1)),
             AttributeDescription(name: "f", type: .date, rules: AttributeRules(pattern: "x")),
             AttributeDescription(name: "g", type: .string, rules: AttributeRules(pattern: "[")),
+            AttributeDescription(
+                name: "h", type: .double, rules: AttributeRules(minimum: .double(.nan))),
+            AttributeDescription(
+                name: "i", type: .decimal, rules: AttributeRules(maximum: .decimal(.nan))),
         ])
 
         let error = #expect(throws: ModelError.self) { try wrong.validate() }
@@ -75,6 +79,8 @@ import Testing
                 "'A.e' has a minimum length above its maximum length.",
                 "'A.f' has a pattern, which only text can have.",
                 "'A.g' has a pattern that is not a regular expression.",
+                "'A.h' has a minimum that is not a number.",
+                "'A.i' has a maximum that is not a number.",
             ])
     }
 

@@ -72,7 +72,9 @@ struct TimeTreeTests {
         }
     }
 
-    @Test func `a record that is missing or does not fit the others is damage, not an answer`() throws {
+    @Test func `a record that is missing or does not fit the others is damage, not an answer`()
+        throws
+    {
         let folder = try TemporaryDirectory()
         let environment = try Environment.open(
             at: folder.path("times"), options: EnvironmentOptions(tables: ["times"]))

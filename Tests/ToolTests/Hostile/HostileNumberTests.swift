@@ -56,6 +56,64 @@ import Testing
 
     @Test(
         arguments: [
+            ("== -9223372036854775809", 0), ("> -9223372036854775809", 4),
+            ("< -9223372036854775808", 0), ("<= -9223372036854775808", 1),
+            (">= 9223372036854775808", 0), ("< 9223372036854775808", 4),
+            ("== 1.00000000000000000001", 0), ("> 1.00000000000000000001", 2),
+            ("< 1.00000000000000000001", 2), ("> 0.99999999999999999999", 3), ("== 1e0", 1),
+        ])
+    func `a number is not rounded to an integer that it is compared with`(
+        comparison: String, count: Int
+    ) throws {
+        let least = #"{"op":"insert","entity":"Thing","values":{"int64":-9223372036854775808}}"#
+        #expect(try run("record s.daybook", input: least).status == 0)
+
+        // By the index, and row by row.
+        for condition in ["int64 \(comparison)", "NOT NOT int64 \(comparison)"] {
+            let result = try run(["fetch", "s.daybook", "Thing", "-c", "-w", condition])
+            #expect(result.text == "\(count)\n", "\(condition): \(result)")
+        }
+    }
+
+    @Test func `a fraction that no number between two integers can stand for is refused`() throws {
+        let condition = "int64 == 9007199254740993.5"
+        let result = try run(["fetch", "s.daybook", "Thing", "-w", condition])
+
+        #expect(result.status == 2, "\(result)")
+        #expect(
+            result.talk.contains("'int64' is an integer, not the number 9007199254740993.5"),
+            "\(result.talk)")
+    }
+
+    @Test func `a year of any number of digits is a time as it is printed`() throws {
+        let lines = [
+            ("-000005-01-02T03:04:05Z", 1), ("0000-02-29T00:00:00Z", 2),
+            ("+012011-12-15T00:00:00.5Z", 3),
+        ].map { time, number in
+            #"{"op":"update","object":"Thing/\#(number)","values":{"int16":\#(number)}}"# + "\n"
+                + #"{"op":"save","time":"\#(time)"}"# + "\n"
+        }
+        #expect(try run("record s.daybook", input: lines.joined()).status == 0)
+
+        func changed(_ time: String) throws -> String {
+            let condition = "int16 != nil"
+            return try run([
+                "fetch", "s.daybook", "Thing", "-c", "-w", condition, "--at", time,
+            ]).text
+        }
+        #expect(try changed("-000005-01-02T03:04:04Z") == "0\n")
+        #expect(try changed("-000005-01-02T03:04:05Z") == "1\n")
+        #expect(try changed("0000-02-28") == "1\n")
+        #expect(try changed("0000-02-29") == "2\n")
+        #expect(try changed("+012011-12-14") == "2\n")
+        #expect(try changed("+012011-12-15T00:00:00.5Z") == "3\n")
+        #expect(try run("fetch s.daybook Thing --at +12011-12-14").status == 2)
+        #expect(try run("fetch s.daybook Thing --at +292001-12-14").status == 2)
+        #expect(try run("log s.daybook --since -290000-01-01 --until +290000-12-31").status == 0)
+    }
+
+    @Test(
+        arguments: [
             "1e-9223372036854775808", "1e9223372036854775807", "-1.5e-9223372036854775808",
             "0e-9223372036854775808", "1e99999999999999999999", "10e9223372036854775807",
         ], ["int16", "int64", "decimal", "double", "date"])

@@ -52,6 +52,24 @@ import Testing
         try library.expect(["fetch", "library.daybook"] + words, equals: name)
     }
 
+    @Test(
+        arguments: [
+            ["-g", "pages", "-g", "pages", "-g", "title"], ["--sum", "pages", "--sum", "pages"],
+        ])
+    func `two columns of one name are refused in JSON before anything is printed`(words: [String])
+        throws
+    {
+        let fetch = ["fetch", "library.daybook", "Book"] + words
+
+        for output in ["json", "jsonl"] {
+            let result = try library.run(fetch + ["--output", output])
+            #expect(result.status == 2 && result.text.isEmpty, "\(result)")
+            #expect(result.talk.contains("Two columns are called '"), "\(result.talk)")
+        }
+        #expect(try library.run(fetch).status == 0)
+        #expect(try library.run(fetch + ["--format", "csv"]).status == 0)
+    }
+
     @Test func `a sum that does not fit is refused with its attribute`() throws {
         let big = (4...5).map {
             #"{"op":"insert","entity":"Book","values":{"isbn":"\#($0)","title":"Big","pages":20000}}"#

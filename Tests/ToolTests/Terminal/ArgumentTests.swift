@@ -33,6 +33,7 @@ import Testing
         (["log", "S", "--limit"], "'--limit' needs a value: a whole number, 0 or more."),
         (["log", "S", "-n"], "'-n' needs a value: a whole number, 0 or more."),
         (["fetch", "S", "E", "--where", "--at", "3"], "'--where' needs a value: text."),
+        (["fetch", "S", "E", "--sort", "-c"], "If '-c' is meant, write '--sort=-c'."),
         (["log", "S", "--reverse=yes"], "'--reverse' takes no value."),
         (["log", "S", "-n", "1", "-n", "2"], "'--limit' is given twice"),
         (["log", "S", "--since", "1", "--from", "2"], "'--since' or '--from' is given twice"),

@@ -86,4 +86,30 @@ import Testing
         #expect(found.text.contains(#""count":0"#), "\(found.text)")
         #expect(try run(["verify", "library"]).status == 0)
     }
+
+    @Test func `a sum that does not fit is a bad value, at the line that saves it`() throws {
+        let model = """
+            {"entities":[{"name":"Shelf","attributes":[
+              {"name":"weight","type":"int16","derived":"books.@sum.weight"}],
+             "relationships":[{"name":"books","destination":"Book","toMany":true,"inverse":"shelf"}]},
+             {"name":"Book","attributes":[{"name":"weight","type":"int16"}],
+             "relationships":[{"name":"shelf","destination":"Shelf","inverse":"books"}]}]}
+            """
+        try Data(model.utf8).write(to: folder.url.appending(path: "sums.json"))
+        #expect(try run(["init", "sums", "--model", "sums.json"]).status == 0)
+        let book = #"{"op":"insert","entity":"Book","values":{"weight":20000,"shelf":SHELF}}"#
+        let first =
+            #"{"op":"insert","ref":"s","entity":"Shelf"}"# + "\n"
+            + book.replacing("SHELF", with: #"{"ref":"s"}"#) + "\n"
+        #expect(try run(["record", "sums"], input: first).status == 0)
+
+        let second = book.replacing("SHELF", with: #"{"object":"Shelf/1"}"#) + "\n"
+        let result = try run(["record", "sums"], input: second + #"{"op":"save"}"# + "\n")
+
+        #expect(result.status == 2, "\(result)")
+        #expect(
+            result.talk.contains(
+                "line 2: 'weight' of Shelf/1 is derived from values that do not fit"),
+            "\(result.talk)")
+    }
 }

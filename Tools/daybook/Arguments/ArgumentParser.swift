@@ -236,7 +236,11 @@ private struct ArgumentScanner {
             options.contains { $0.names.contains(String(word.prefix { $0 != "=" })) }
         }
         guard isOption == false, let value = words.popFirst() else {
-            throw usage("'\(spelling)' needs a value: \(option.expectation).")
+            let attached = words.first.map {
+                " If '\($0)' is meant, write '\(spelling)=\($0)'."
+            }
+            throw usage(
+                "'\(spelling)' needs a value: \(option.expectation).\(attached ?? "")")
         }
         return value
     }

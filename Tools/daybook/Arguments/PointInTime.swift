@@ -4,7 +4,8 @@ import DaybookSnapshotStore
 ///
 /// ISO 8601: `2011-12-15`, `2011-12-15T08:30`, `2011-12-15T08:30:00.25Z`,
 /// `2011-12-15T08:30:00+02:00`. A space may replace the `T`. Without a zone the time is UTC, like
-/// all times that the tool prints. A date alone begins at midnight. Or as people say it, see ``RelativeTime``.
+/// all times that the tool prints. A date alone begins at midnight. Years outside of 0000 to 9999 have a
+/// sign and six digits. Or as people say it, see ``RelativeTime``.
 struct PointInTime: Equatable, Sendable {
     /// The first microsecond of it, since 1970 in UTC: midnight for a date alone.
     let first: Int64
@@ -71,13 +72,20 @@ private struct DigitScanner {
         return Int64(byte - 0x30)
     }
 
-    /// `YYYY-MM-DD` as days since 1970.
+    /// `YYYY-MM-DD`, or `+YYYYYY-MM-DD` and `-YYYYYY-MM-DD` as other years are printed, as days since 1970.
     mutating func date() -> Int64? {
-        guard let year = number(digits: 4, in: 1...9999), skip("-"),
+        guard let year = year(), skip("-"),
             let month = number(digits: 2, in: 1...12), skip("-"),
             let day = number(digits: 2, in: 1...Self.length(ofMonth: month, in: year))
         else { return nil }
         return Self.days(year: year, month: month, day: day)
+    }
+
+    /// A year of which all days can be counted in microseconds since 1970.
+    private mutating func year() -> Int64? {
+        let isBefore = skip("-")
+        guard isBefore || skip("+") else { return number(digits: 4, in: 0...9999) }
+        return number(digits: 6, in: 0...290_000).map { isBefore ? -$0 : $0 }
     }
 
     /// `HH:MM`, `HH:MM:SS` or with up to six decimals: its start and the length of the smallest
@@ -124,9 +132,12 @@ private struct DigitScanner {
 
     /// Days since 1970 in the Gregorian calendar, counted in years that begin in March.
     private static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
-        let shifted = month > 2 ? year : year - 1
+        // The calendar repeats itself every 400 years, which are 146,097 days.
+        let cycles: Int64 = 1_000
+        let shifted = (month > 2 ? year : year - 1) + 400 * cycles
         let monthFromMarch = (month + 9) % 12
         let dayOfYear = (153 * monthFromMarch + 2) / 5 + day - 1
-        return shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + dayOfYear - 719_468
+        return shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + dayOfYear
+            - 719_468 - 146_097 * cycles
     }
 }

@@ -20,7 +20,10 @@ struct EntryDiagnosis {
         do {
             switch error.code {
             case .validation:
-                return try missingValue() ?? brokenRule(error) ?? denial(error, line)
+                if error.failures.allSatisfy({ $0.reason == .deleteDenied }) {
+                    return try missingValue() ?? brokenRule(error) ?? denial(error, line)
+                }
+                return try missingValue() ?? brokenRule(error) ?? misfit(error, line)
             case .duplicate: return try duplicate() ?? refusal(error, line)
             case .conflict: return refusal(error, line)
             case .attribution, .information:
@@ -84,7 +87,7 @@ struct EntryDiagnosis {
         }
         let place = property.flatMap { touch?.lines[$0.number] } ?? touch?.deletion
         return LineProblem(
-            reasons(error, withMessage: true).joined(separator: " "),
+            reasons(error, withMessage: true).joined(separator: " "), code: .conflict,
             line: place ?? touch?.line ?? line)
     }
 
@@ -103,6 +106,11 @@ struct EntryDiagnosis {
             return LineProblem(failure.message, line: line)
         }
         return nil
+    }
+
+    /// A value that follows from others, of an object that no line names: a sum that does not fit.
+    private func misfit(_ error: StoreError, _ line: Int) -> LineProblem {
+        LineProblem(reasons(error, withMessage: true).joined(separator: " "), line: line)
     }
 
     /// A delete that the delete rule `deny` refuses.

@@ -153,6 +153,11 @@ struct GroupedFetch {
     /// Prints rows, as comma-separated values or in the form of the console.
     func print(_ rows: [[Value]], _ console: Console, _ isCSV: Bool) throws {
         let names = grouping.columns.map(grouping.name)
+        if !isCSV, console.format != .text, let name = names.firstRepeated {
+            throw ToolError.usage(
+                "Two columns are called '\(name)', and JSON needs a name for each. Leave one out, or use "
+                    + "'--format csv'.")
+        }
         if isCSV {
             try console.write(CSVRow().line(names))
             for row in rows {
@@ -190,5 +195,13 @@ struct GroupedFetch {
         zip(grouping.columns, row).map { column, value in
             AuditValue(value, type: grouping.type(of: column), in: schema)
         }
+    }
+}
+
+extension [String] {
+    /// The first text that was there before.
+    fileprivate var firstRepeated: String? {
+        var seen: Set<String> = []
+        return first { !seen.insert($0).inserted }
     }
 }

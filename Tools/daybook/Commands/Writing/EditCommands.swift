@@ -128,7 +128,8 @@ struct EditArguments: Sendable {
         .init(.unreadable),
         .init(
             .conflict,
-            "A value that must be unique is there already, or a rule of the model is broken."),
+            "A value that must be unique is there already, others need what was to be deleted, or a "
+                + "law is broken."),
     ]
 
     private let author: Option<String>

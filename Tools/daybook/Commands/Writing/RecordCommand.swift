@@ -59,11 +59,12 @@ struct RecordCommand: Command {
             ],
             endings: [
                 .init(.success, "Everything is recorded."),
-                .init(.usage, "Wrong usage or a bad line."), .init(.unreadable),
+                .init(.usage, "Wrong usage, a bad line, or a value that the model does not allow."),
+                .init(.unreadable),
                 .init(
                     .conflict,
-                    "A value that must be unique is there already, or a rule of the model is broken."
-                ),
+                    "A value that must be unique is there already, others need what was to be "
+                        + "deleted, or a law is broken."),
             ])
     }
 

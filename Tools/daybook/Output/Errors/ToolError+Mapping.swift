@@ -59,7 +59,7 @@ extension ExitCode {
                 .permission,
                 .unsupportedFileSystem, .inputOutput, .closed, .replaced:
                 .unreadable
-            case .conflict, .duplicate, .undoBlocked, .diverged, .quarantined: .conflict
+            case .conflict, .duplicate, .law, .undoBlocked, .diverged, .quarantined: .conflict
             case .digestMismatch: .unverifiable
             case .unreachable, .inDoubt, .unprotected: .unreachable
             default: .usage

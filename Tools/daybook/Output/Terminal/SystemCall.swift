@@ -71,14 +71,18 @@ enum SystemCall {
         }
     }
 
-    /// Bytes as a shell accepts them between `$'` and `'`.
+    /// Bytes as a shell accepts them between `$'` and `'`; of many the first ones.
     private static func spelled(_ bytes: [UInt8]) -> String {
-        bytes.map { byte in
+        let shown = bytes.prefix(spelledMaximum)
+        return shown.map { byte in
             (0x20..<0x7F).contains(byte)
                 ? String(UnicodeScalar(byte))
                 : "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
-        }.joined()
+        }.joined() + (shown.count < bytes.count ? "…" : "")
     }
+
+    /// As many bytes as a file name has at most.
+    private static let spelledMaximum = 255
 
     /// Opens the standard descriptors that are closed.
     ///
