@@ -172,7 +172,9 @@ extension ManagedObjectContext {
     /// another instance for it.
     private func isBroughtBack(_ object: ManagedObject) -> Bool {
         if let other = registry[object.graphID], other !== object { return isThere(other) }
-        if journal.change(of: object.graphID)?.isDelete == true { return false }
+        let net = journal.net(of: object.graphID)
+        // What was inserted here and deleted again was there with what others have of it.
+        if net?.kind == .delete || net?.isAnnihilated == true { return false }
         return isUnderlying(object.graphID)
     }
 

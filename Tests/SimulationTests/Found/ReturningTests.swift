@@ -390,6 +390,47 @@ import Testing
         }
     }
 
+    @Test func `undo of a delete brings back what was pending of an object that others kept, too`()
+        throws
+    {
+        let ours = office.container.newBackgroundContext()
+        let id = try ours.performAndWait {
+            let step = Step(context: ours)
+            try ours.save()
+            return step.objectID
+        }
+        try root.performAndWait {
+            try read(id, as: Step.self, in: root).title = "kept"
+            root.processPendingChanges()
+        }
+        try delete(id, in: ours)
+        try ours.performAndWait {
+            try ours.save()
+            ours.undo()
+            try read(id, as: Step.self, in: ours).title = "ours"
+            ours.processPendingChanges()
+        }
+        try root.performAndWait {
+            root.mergePolicy = .mergeByPropertyObjectTrump
+            try root.save()
+        }
+        try delete(id, in: ours)
+        try ours.performAndWait {
+            #expect(!ours.hasChanges)
+
+            ours.undo()
+
+            #expect(ours.insertedObjects.map(\.objectID) == [id])
+            #expect(try read(id, as: Step.self, in: ours).title == "ours")
+            ours.mergePolicy = .mergeByPropertyObjectTrump
+            try ours.save()
+        }
+        try root.performAndWait {
+            _ = try root.mergeChanges()
+            #expect(try read(id, as: Step.self, in: root).title == "ours")
+        }
+    }
+
     @Test func `F86 what came back belongs to the list that others have put it into`() throws {
         let (id, list) = try parent.performAndWait {
             let step = Step(context: parent)
