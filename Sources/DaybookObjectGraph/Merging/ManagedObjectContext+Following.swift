@@ -67,8 +67,9 @@ extension ManagedObjectContext {
                 } else if !object.isFault {
                     conflicts += mergeAgain(object)
                     news.record(object, as: .refreshed)
-                } else if let reached = steps[object] {
-                    rebase(object, from: reached)
+                } else {
+                    if let reached = steps[object] { rebase(object, from: reached) }
+                    rebasePending(ofFault: object)
                 }
             }
         }

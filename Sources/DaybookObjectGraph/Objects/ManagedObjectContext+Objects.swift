@@ -267,6 +267,15 @@ extension ManagedObjectContext {
         awake(object, .refresh)
     }
 
+    /// Makes pending joins, leaves and moves of the members of a fault start from what lies below now.
+    func rebasePending(ofFault object: ManagedObject) {
+        guard let change = journal.change(of: object.graphID),
+            case .update(_, let members) = change.kind, !members.isEmpty,
+            fire(object, from: .store)
+        else { return }
+        rebase(change, of: object)
+    }
+
     /// Puts pending edits on top of values that have just been read, and makes the edits start from
     /// these.
     private func rebase(_ change: Change, of object: ManagedObject) {
