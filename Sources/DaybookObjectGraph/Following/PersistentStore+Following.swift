@@ -67,8 +67,8 @@ extension PersistentStore {
     ///   entries do not; with `noSuchStore` when the coordinator is gone; with `corrupt` when an entry that is
     ///   read, which without an index are all up to the last that is returned, cannot be trusted; with `generation`,
     ///   `replaced` or `closed` when the journal is not there any more.
-    /// - Complexity: O(*b*) page reads, *b* the pages of the entries, wanted or not; with an index O(log *n* + *k*), *k*
-    ///   those of the entries that it finds.
+    /// - Complexity: O(*b*) page reads, *b* the pages of the entries, wanted or not; with an index, or times that the
+    ///   filter asks for, O(log *n* + *k*), *k* those of the entries that are found by it.
     public func changes(
         from first: SequenceNumber = SequenceNumber(1), through last: SequenceNumber? = nil,
         where filter: EntryFilter = .all, limit: Int? = nil
@@ -81,7 +81,8 @@ extension PersistentStore {
             guard begin < end, limit.map({ $0 > 0 }) ?? true else { return found }
             let model = try graphModel()
             let wanted = try filter.resolved(in: self, model)
-            if case .index = try store.access(to: wanted.headers, from: begin.next, through: end) {
+            guard case .walk = try store.access(to: wanted.headers, from: begin.next, through: end)
+            else {
                 try store.checkIsInPlace()
                 try store.entries(
                     selectedBy: wanted.headers, from: begin.next, through: end, .oldestFirst

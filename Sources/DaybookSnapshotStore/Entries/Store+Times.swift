@@ -36,12 +36,57 @@ extension StoreParts {
         atTime time: Int64, through last: SequenceNumber,
         in transaction: borrowing some Reading & ~Copyable
     ) throws -> SequenceNumber {
-        let head = try journal.head(in: transaction)
-        let written = SequenceNumber(head.rawValue - head.rawValue % UInt64(TimeTree.width))
+        let written = try lastWrittenTime(in: transaction)
         let recent = try unwrittenTimes(from: written.next, through: last, in: transaction)
         if let found = recent.last(where: { $0.time <= time }) { return found.sequence }
-        return try timeTree.last(notAfter: time, through: min(last, written), in: transaction)
+        return try timeTree.last(of: .min...time, through: min(last, written), in: transaction)
             ?? .zero
+    }
+
+    /// The next entries of a range among which some have one of some times, as it seems; nil when there
+    /// are no more.
+    ///
+    /// - Parameters:
+    ///   - times: The times, in microseconds since 1970.
+    ///   - range: The entries.
+    ///   - order: From which end the entries are looked for.
+    ///   - transaction: The state to read.
+    /// - Returns: At most ``TimeTree/width`` entries. Those before them, in that order, have other times.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when a record is missing.
+    /// - Complexity: As ``TimeTree/last(of:through:in:)``.
+    func entries(
+        of times: ClosedRange<Int64>, in range: ClosedRange<SequenceNumber>, _ order: EntryOrder,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> ClosedRange<SequenceNumber>? {
+        let written = try lastWrittenTime(in: transaction)
+        let width = UInt64(TimeTree.width)
+        // The times of the last few are in the entries only.
+        let recent = max(written.next, range.lowerBound)
+        switch order {
+        case .newestFirst:
+            if recent <= range.upperBound { return recent...range.upperBound }
+            let last = try timeTree.last(of: times, through: range.upperBound, in: transaction)
+            guard let last, last >= range.lowerBound else { return nil }
+            let first = SequenceNumber((last.rawValue - 1) / width * width + 1)
+            return max(first, range.lowerBound)...last
+        case .oldestFirst:
+            let first = try timeTree.first(
+                of: times, from: range.lowerBound, through: written, in: transaction)
+            if let first {
+                guard first <= range.upperBound else { return nil }
+                let last = SequenceNumber((first.rawValue - 1) / width * width + width)
+                return first...min(last, range.upperBound)
+            }
+            return recent <= range.upperBound ? recent...range.upperBound : nil
+        }
+    }
+
+    /// The last entry whose time the table has with those of others.
+    private func lastWrittenTime(
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> SequenceNumber {
+        let head = try journal.head(in: transaction)
+        return SequenceNumber(head.rawValue - head.rawValue % UInt64(TimeTree.width))
     }
 
     /// The times in a range of entries whose times are not in the table yet, but for those of long ones.

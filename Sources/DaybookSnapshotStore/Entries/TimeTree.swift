@@ -3,21 +3,20 @@ internal import DaybookLMDB
 
 /// The times of entries, as a tree over their numbers, in a table of its own.
 ///
-/// A record of level 1 has the times of 64 entries. One of the next level has the earliest time of
-/// each of 64 such records, and so on. So the last entry that is not after some time is found from the
-/// end: a record in which nothing is early enough is passed over with everything below it. Times need
-/// not be in the order of the entries for that. A record is written by the last entry that it tells of,
-/// and never again: the table only grows at its end.
+/// A record of level 1 has the times of 64 entries. One of the next level has the earliest and the latest
+/// time of each of 64 such records, and so on. So the next entry of a range of times is found, from either
+/// end: a record in which there is none is passed over with everything below it. Times need not be in the
+/// order of the entries for that. A record is written by the last entry that it tells of, and never again:
+/// the table only grows at its end.
 struct TimeTree {
     let table: Table
 
-    /// How many times a record has; a power of two.
+    /// How many times, or records of the level below, a record tells of; a power of two.
     static let width = 1 << widthBits
 
     private static let widthBits = 6
 
-    /// Stands for the time of an entry that could not be read when the others were written: later than
-    /// any time that is looked for.
+    /// Stands for the time of an entry that could not be read when the others were written.
     static let unreadable = Int64.max
 
     // MARK: - Writing
@@ -35,22 +34,24 @@ struct TimeTree {
         through last: SequenceNumber, _ times: [Int64],
         in transaction: borrowing some Reading & ~Copyable
     ) throws -> [(key: [UInt8], value: [UInt8])] {
-        var records: [(key: [UInt8], value: [UInt8])] = []
-        var times = times
-        for level in 1...Self.height(of: last) {
-            if level > 1 {
-                let earliest = times.min() ?? Self.unreadable
-                let step = Self.span(of: level - 1)
-                times = try (1..<UInt64(Self.width)).reversed().map { passed in
-                    let sibling = SequenceNumber(last.rawValue - passed * step)
-                    return try read(sibling, level - 1, in: transaction) { $0.min() }
-                        ?? Self.unreadable
-                }
-                times.append(earliest)
+        var value = KeyWriter(capacity: Self.width * MemoryLayout<Int64>.size)
+        for time in times { value.append(time) }
+        var records = [(key: StoreKey.time(last, 1), value: value.bytes)]
+        var spans = times.map { $0...$0 }
+        for level in 1..<Self.height(of: last) {
+            let step = Self.count(of: level)
+            let own = Self.hull(of: spans)
+            spans = try (1..<UInt64(Self.width)).reversed().map { passed in
+                let sibling = SequenceNumber(last.rawValue - passed * step)
+                return Self.hull(of: try read(sibling, level, in: transaction))
             }
-            var value = KeyWriter(capacity: Self.width * MemoryLayout<Int64>.size)
-            for time in times { value.append(time) }
-            records.append((StoreKey.time(last, level), value.bytes))
+            spans.append(own)
+            var value = KeyWriter(capacity: 2 * Self.width * MemoryLayout<Int64>.size)
+            for span in spans {
+                value.append(span.lowerBound)
+                value.append(span.upperBound)
+            }
+            records.append((StoreKey.time(last, level + 1), value.bytes))
         }
         return records
     }
@@ -77,73 +78,114 @@ struct TimeTree {
         }
     }
 
-    /// The last entry whose time is not after `time`, of those up to `last`; nil when there is none.
+    /// The last entry of some times, of those up to `last`; nil when there is none.
     ///
-    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when a record is missing or does not
-    ///   fit the others.
-    /// - Complexity: O(log *n*) page reads: at most 64 records of each level.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when a record is missing.
+    /// - Complexity: O(log *n*) page reads where the range of times is open at one end, at most 64 records
+    ///   of each level; otherwise those of all blocks, too, that have times on both sides of the range.
     func last(
-        notAfter time: Int64, through last: SequenceNumber,
+        of times: ClosedRange<Int64>, through last: SequenceNumber,
         in transaction: borrowing some Reading & ~Copyable
     ) throws -> SequenceNumber? {
         var end = last.rawValue
-        let first = Int(end % UInt64(Self.width))
-        if first > 0 {
-            end -= UInt64(first)
-            let whole = SequenceNumber(end + UInt64(Self.width))
-            let index = try read(whole, 1, in: transaction) { times in
-                times[..<first].lastIndex { $0 <= time }
+        let rest = Int(end % UInt64(Self.width))
+        if rest > 0 {
+            end -= UInt64(rest)
+            let spans = try read(SequenceNumber(end + UInt64(Self.width)), 1, in: transaction)
+            if let index = spans[..<rest].lastIndex(where: { $0.overlaps(times) }) {
+                return SequenceNumber(end + UInt64(index) + 1)
             }
-            if let index { return SequenceNumber(end + UInt64(index) + 1) }
         }
         while end > 0 {
             let level = Self.height(of: SequenceNumber(end))
-            if let found = try descend(from: SequenceNumber(end), level, to: time, in: transaction)
-            {
-                return found
-            }
-            end -= Self.span(of: level)
+            let found = try entry(
+                of: times, under: SequenceNumber(end), level, .newestFirst, in: transaction)
+            if let found { return found }
+            end -= Self.count(of: level)
         }
         return nil
     }
 
-    /// The last entry below a record whose time is not after `time`; nil when there is none.
-    private func descend(
-        from end: SequenceNumber, _ level: Int, to time: Int64,
+    /// The first entry of some times, of those from `first` through `last`, which is a multiple of
+    /// ``width``; nil when there is none.
+    ///
+    /// - Throws: As ``last(of:through:in:)``.
+    /// - Complexity: As ``last(of:through:in:)``.
+    func first(
+        of times: ClosedRange<Int64>, from first: SequenceNumber, through last: SequenceNumber,
         in transaction: borrowing some Reading & ~Copyable
     ) throws -> SequenceNumber? {
-        var (end, level) = (end, level)
-        let top = level
-        while level > 0 {
-            let index = try read(end, level, in: transaction) { times in
-                times.lastIndex { $0 <= time }
+        guard first <= last else { return nil }
+        var passed = first.rawValue - 1
+        let before = Int(passed % UInt64(Self.width))
+        if before > 0 {
+            passed -= UInt64(before)
+            let spans = try read(SequenceNumber(passed + UInt64(Self.width)), 1, in: transaction)
+            if let index = spans[before...].firstIndex(where: { $0.overlaps(times) }) {
+                return SequenceNumber(passed + UInt64(index) + 1)
             }
-            guard let index else {
-                if level == top { return nil }
-                throw StoreError.corrupt(
-                    "The times of the entries up to \(end) do not fit those of all before and after"
-                )
-            }
-            level -= 1
-            end = SequenceNumber(
-                end.rawValue - UInt64(Self.width - 1 - index) * Self.span(of: level))
+            passed += UInt64(Self.width)
         }
-        return end
+        while passed < last.rawValue {
+            var level = 1
+            while passed % Self.count(of: level + 1) == 0,
+                passed + Self.count(of: level + 1) <= last.rawValue
+            {
+                level += 1
+            }
+            passed += Self.count(of: level)
+            let found = try entry(
+                of: times, under: SequenceNumber(passed), level, .oldestFirst, in: transaction)
+            if let found { return found }
+        }
+        return nil
     }
 
-    private func read<R>(
-        _ last: SequenceNumber, _ level: Int, in transaction: borrowing some Reading & ~Copyable,
-        _ body: ([Int64]) -> R
-    ) throws -> R {
+    /// The first or the last entry of some times below a record; nil when there is none.
+    private func entry(
+        of times: ClosedRange<Int64>, under last: SequenceNumber, _ level: Int, _ order: EntryOrder,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> SequenceNumber? {
+        let spans = try read(last, level, in: transaction)
+        for passed in 0..<Self.width {
+            let index = order == .oldestFirst ? passed : Self.width - 1 - passed
+            guard spans[index].overlaps(times) else { continue }
+            let below = SequenceNumber(
+                last.rawValue - UInt64(Self.width - 1 - index) * Self.count(of: level - 1))
+            if level == 1 { return below }
+            if let found = try entry(of: times, under: below, level - 1, order, in: transaction) {
+                return found
+            }
+        }
+        return nil
+    }
+
+    /// What a record says: the earliest and the latest time of each part.
+    private func read(
+        _ last: SequenceNumber, _ level: Int, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> [ClosedRange<Int64>] {
         let key = StoreKey.time(last, level)
-        let times = try transaction.get(table, key.span.bytes) { value in
+        let spans = try transaction.get(table, key.span.bytes) { value in
             var reader = KeyReader()
-            return try (0..<Self.width).map { _ in try reader.int64(value) }
+            return try (0..<Self.width).map { _ in
+                let earliest = try reader.int64(value)
+                let latest = level == 1 ? earliest : try reader.int64(value)
+                guard earliest <= latest else { throw Self.damage(to: last) }
+                return earliest...latest
+            }
         }
-        guard let times else {
-            throw StoreError.corrupt("The times of the entries up to \(last) are missing")
+        guard let spans else { throw Self.damage(to: last) }
+        return spans
+    }
+
+    private static func damage(to last: SequenceNumber) -> StoreError {
+        .corrupt("The times of the entries up to \(last) are missing, or no times")
+    }
+
+    private static func hull(of spans: [ClosedRange<Int64>]) -> ClosedRange<Int64> {
+        spans.dropFirst().reduce(spans[0]) { hull, span in
+            min(hull.lowerBound, span.lowerBound)...max(hull.upperBound, span.upperBound)
         }
-        return body(times)
     }
 
     /// The number of levels with a record that ends with an entry.
@@ -152,5 +194,5 @@ struct TimeTree {
     }
 
     /// How many entries a record of a level tells of; one below the first.
-    private static func span(of level: Int) -> UInt64 { 1 << UInt64(level * widthBits) }
+    private static func count(of level: Int) -> UInt64 { 1 << UInt64(level * widthBits) }
 }

@@ -3,7 +3,7 @@ internal import DaybookLMDB
 package import DaybookObjectModel
 
 // How the entries of a selection are found: in the index of entries where the model in force has one and they are few,
-// and else by reading all of the range. Both give the same. What proves something, such as an export for an audit, and
+// and else by reading all of the range, without the parts that have other times than are asked for. All give the same. What proves something, such as an export for an audit, and
 // what must not miss an entry, such as a program that follows the store, reads all: a record that a damaged index lacks
 // would leave its entry out, and nothing but 'verify' would tell.
 
@@ -21,6 +21,8 @@ package enum EntryAccess: Sendable, Hashable {
     case walk(UInt64)
     /// Those that say something are looked up: about so many.
     case index(IndexedAttribution, about: Int)
+    /// The parts of the range that have the times asked for are looked up.
+    case times
 }
 
 extension Store {
@@ -36,7 +38,7 @@ extension Store {
     /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` at the first entry that is read and cannot be trusted;
     ///   what `body` throws.
     /// - Complexity: O(log *n* + *k*) page reads where the index serves, *k* the pages of the entries found by it; else
-    ///   O(*b*), *b* those of the range.
+    ///   O(*b*), *b* those of the range, or of its parts with the times that are asked for.
     package func entries(
         selectedBy selection: HeaderSelection, from first: SequenceNumber,
         through last: SequenceNumber, _ order: EntryOrder, _ body: (Entry) throws -> WalkStep
@@ -55,15 +57,51 @@ extension Store {
             rest = search.rest
         }
         guard let rest else { return }
+        guard let times = selection.times else {
+            _ = try walk(rest, order, body)
+            return
+        }
+        try forEachPart(of: rest, with: times, order) { try walk($0, order, body) }
+    }
+
+    /// Passes the parts of a range of entries to `body` that have, as it seems, one of some times, in order.
+    private func forEachPart(
+        of range: ClosedRange<SequenceNumber>, with times: ClosedRange<Int64>, _ order: EntryOrder,
+        _ body: (ClosedRange<SequenceNumber>) throws -> WalkStep
+    ) throws {
+        var rest: ClosedRange<SequenceNumber>? = range
+        while let left = rest {
+            let found = try unlessDamaged {
+                try reading { transaction in
+                    (part: try parts.entries(of: times, in: left, order, in: transaction), left)
+                }
+            }
+            // Where the table of times is damaged, all entries are walked.
+            guard let part = found.map(\.part) ?? left else { return }
+            guard try body(part) == .proceed else { return }
+            rest = left.after(part, order)
+        }
+    }
+
+    private func walk(
+        _ range: ClosedRange<SequenceNumber>, _ order: EntryOrder,
+        _ body: (Entry) throws -> WalkStep
+    ) throws -> WalkStep {
+        var step = WalkStep.proceed
         switch order {
-        case .oldestFirst: try entries(from: rest.lowerBound, through: rest.upperBound, body)
+        case .oldestFirst:
+            try entries(from: range.lowerBound, through: range.upperBound) { entry in
+                step = try body(entry)
+                return step
+            }
         case .newestFirst:
-            var next = rest.upperBound
-            while next >= rest.lowerBound {
-                if try body(try entry(next)) == .stop { return }
+            var next = range.upperBound
+            while next >= range.lowerBound, step == .proceed {
+                step = try body(try entry(next))
                 next = next.previous
             }
         }
+        return step
     }
 
     /// How ``entries(selectedBy:from:through:_:_:)`` finds the entries.
@@ -75,7 +113,7 @@ extension Store {
         let (first, last) = (max(first, SequenceNumber(1)), min(last, try head()))
         guard first <= last else { return .walk(0) }
         guard let search = try search(for: selection, in: first...last, .oldestFirst) else {
-            return .walk(last.rawValue - first.rawValue + 1)
+            return selection.times == nil ? .walk(last.rawValue - first.rawValue + 1) : .times
         }
         return .index(search.attribution, about: search.estimate)
     }
@@ -116,7 +154,25 @@ extension Store {
     }
 }
 
+extension ClosedRange<SequenceNumber> {
+    /// What follows a part of the range; nil at the end.
+    fileprivate func after(_ part: Self, _ order: EntryOrder) -> Self? {
+        switch order {
+        case .oldestFirst:
+            part.upperBound < upperBound ? part.upperBound.next...upperBound : nil
+        case .newestFirst:
+            part.lowerBound > lowerBound ? lowerBound...part.lowerBound.previous : nil
+        }
+    }
+}
+
 extension HeaderSelection {
+    /// The times of the entries, where not all are included; nil for all, and for none.
+    fileprivate var times: ClosedRange<Int64>? {
+        guard earliest <= latest, earliest > .min || latest < .max else { return nil }
+        return earliest...latest
+    }
+
     /// The conditions that an index may serve: what entries must say, and which texts; any for an empty set.
     fileprivate var indexable: [(IndexedAttribution, Set<String>)] {
         var conditions: [(IndexedAttribution, Set<String>)] = []
@@ -299,13 +355,7 @@ struct EntrySearch {
 
     /// Leaves out everything up to an entry.
     private mutating func pass(_ number: SequenceNumber) {
-        guard let range = rest else { return }
-        switch order {
-        case .oldestFirst:
-            rest = number < range.upperBound ? number.next...range.upperBound : nil
-        case .newestFirst:
-            rest = number > range.lowerBound ? range.lowerBound...number.previous : nil
-        }
+        rest = rest?.after(number...number, order)
     }
 
     private var table: Table { store.parts.tables.index }

@@ -16,7 +16,7 @@ internal import DaybookLMDB
 // | membersPast | owner, property u32, member, removal u64 | since u64, order f64 |
 // | referrers | destination, property u32, owner | since u64 |
 // | referrersPast | destination, property u32, owner, removal u64 | since u64 |
-// | times | sequence u64, level u8 | times i64: one, or 64 of entries or of records below; see `TimeTree` |
+// | times | sequence u64, level u8 | times i64: one, 64, or the first and last of 64 records below; see `TimeTree` |
 // | models | sequence u64 | the version of the model: see `ModelRecord` |
 // | meta | name | bytes, SHA-256 of name and bytes |
 //

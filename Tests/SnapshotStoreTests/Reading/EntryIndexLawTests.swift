@@ -82,7 +82,9 @@ import Testing
             }
             try program.commit(
                 SaveRequest(
-                    header: EntryHeader(kind: kind, author: author, info: info()),
+                    header: EntryHeader(
+                        kind: kind, author: author, info: info(),
+                        occurredAt: number(0...3) == 0 ? nil : Int64(number(-50...400))),
                     changes: changes))
         }
 
@@ -112,6 +114,8 @@ import Testing
                 let count = number(0...9) == 0 ? 40 : number(0...3)
                 selection.info[key] = Set((0..<count).map { $0 < 4 ? text() : "none \($0)" })
             }
+            if number(0...2) == 0 { selection.earliest = Int64(number(-60...410)) }
+            if number(0...2) == 0 { selection.latest = Int64(number(-60...410)) }
             return selection
         }
     }

@@ -27,7 +27,7 @@ struct TimeTreeTests {
                 case .mostly where Int.random(in: 0..<1000, using: &generator) == 0:
                     Int64.random(in: -10...Int64(20 * count), using: &generator)
                 case .mostly: number * 10
-                case .random: Int64.random(in: Int64.min...(.max - 1), using: &generator)
+                case .random: Int64.random(in: (.min + 10)...(.max - 1_000), using: &generator)
                 case .same: 7
                 }
             }
@@ -56,23 +56,34 @@ struct TimeTreeTests {
             }
         }
 
+        let (least, greatest) = (times.min() ?? 0, times.max() ?? 0)
         try environment.read { transaction in
             for _ in 0..<100 {
-                let last = Int.random(in: 0...times.count, using: &generator)
+                let place = Int.random(in: 0...times.count, using: &generator)
                 let near = times.randomElement(using: &generator) ?? 0
-                for time in [near - 1, near, near + 1, .min, .max] {
-                    let expected = times[..<last].lastIndex { $0 <= time }
-                    let found = try tree.last(
-                        notAfter: time, through: SequenceNumber(UInt64(last)), in: transaction)
+                for range in [
+                    .min...(near - 1), .min...near, near...(.max), (near + 1)...(.max), near...near,
+                    (near - 5)...(near + 900), .min...(least - 1), (greatest + 1)...(.max),
+                ] {
+                    let last = try tree.last(
+                        of: range, through: SequenceNumber(UInt64(place)), in: transaction)
+                    let expectedLast = times[..<place].lastIndex { range.contains($0) }
                     #expect(
-                        found == expected.map { SequenceNumber(UInt64($0) + 1) },
-                        "\(order), seed \(seed), \(time) through \(last)")
+                        last == expectedLast.map { SequenceNumber(UInt64($0) + 1) },
+                        "\(order), seed \(seed), \(range) through \(place)")
+                    let first = try tree.first(
+                        of: range, from: SequenceNumber(UInt64(place) + 1),
+                        through: SequenceNumber(UInt64(times.count)), in: transaction)
+                    let expectedFirst = times[place...].firstIndex { range.contains($0) }
+                    #expect(
+                        first == expectedFirst.map { SequenceNumber(UInt64($0) + 1) },
+                        "\(order), seed \(seed), \(range) from \(place + 1)")
                 }
             }
         }
     }
 
-    @Test func `a record that is missing or does not fit the others is damage, not an answer`()
+    @Test func `a record that is missing or holds no times is damage, not an answer`()
         throws
     {
         let folder = try TemporaryDirectory()
@@ -92,21 +103,29 @@ struct TimeTreeTests {
         }
         func look(for time: Int64) throws -> SequenceNumber? {
             try environment.read {
-                try tree.last(notAfter: time, through: SequenceNumber(UInt64(count)), in: $0)
+                try tree.last(of: .min...time, through: SequenceNumber(UInt64(count)), in: $0)
             }
         }
         #expect(try look(for: 640) == SequenceNumber(640))
 
-        let key = StoreKey.time(SequenceNumber(640), 1)
-        var later = KeyWriter()
-        for _ in 0..<64 { later.append(Int64(641)) }
-        try environment.write { [later = later.bytes] transaction in
-            try transaction.put(tree.table, key.span.bytes, later.span.bytes, .upsert)
+        let top = StoreKey.time(SequenceNumber(UInt64(count)), 2)
+        var reversed = KeyWriter()
+        for _ in 0..<64 { for time in [641, 640] as [Int64] { reversed.append(time) } }
+        let sound = try #require(
+            try environment.read {
+                try $0.get(tree.table, top.span.bytes) { value in
+                    value.withUnsafeBytes { Array($0) }
+                }
+            })
+        try environment.write { [reversed = reversed.bytes] transaction in
+            try transaction.put(tree.table, top.span.bytes, reversed.span.bytes, .upsert)
         }
         var error = #expect(throws: StoreError.self) { try look(for: 640) }
         #expect(error?.code == .corrupt)
 
+        let key = StoreKey.time(SequenceNumber(640), 1)
         try environment.write { transaction in
+            try transaction.put(tree.table, top.span.bytes, sound.span.bytes, .upsert)
             _ = try transaction.delete(tree.table, key.span.bytes)
         }
         error = #expect(throws: StoreError.self) { try look(for: 640) }
