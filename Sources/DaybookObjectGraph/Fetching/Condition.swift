@@ -90,10 +90,10 @@ public struct Condition<Object: ManagedObject>: Sendable {
         case .comparison(let keyPath, let `operator`, let value, let options):
             let path = try entity.filterPath(keyPath, in: schema)
             return .comparison(
-                FilterComparison(.path(path), `operator`, .constant(value), options))
+                FilterComparison(.path(path), `operator`, .constant(value.normalized), options))
         case .membership(let keyPath, let values):
             let path = try entity.filterPath(keyPath, in: schema)
-            return .membership(.path(path), FilterValues(values), [])
+            return .membership(.path(path), FilterValues(values.map(\.normalized)), [])
         case .reference(let keyPath, let `operator`, let id):
             let path = try entity.filterPath(keyPath, in: schema)
             let value = id.map(target.value) ?? .null

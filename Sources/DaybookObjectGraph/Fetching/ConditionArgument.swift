@@ -51,7 +51,7 @@ enum ConditionArgument: Sendable {
     /// The value of a single argument; nil for a list and for what cannot be compared.
     func constant(for target: QueryTarget) -> Value? {
         switch self {
-        case .value(let value): value
+        case .value(let value): value.normalized
         case .object(let id): target.value(of: id)
         case .list, .unusable: nil
         }

@@ -85,7 +85,11 @@ extension ManagedObjectContext {
         let watch = ReadWatch()
         let rows = try parentStore.watching(watch) { try cells(of: selection) }
         var request = selection.request
-        request.includesPendingChanges = false
+        // What is evaluated in memory is not asked of the stores.
+        let target = targets(try stores(for: request)).first
+        if case .query? = try target.map({ try self.plan(request, for: $0) }) {
+            request.includesPendingChanges = false
+        }
         let entity = try request.entity(in: coordinator.model)
         // The limit of groups is one of rows.
         if case .groups = try SelectionPlan(selection, of: entity, in: coordinator.model.schema) {

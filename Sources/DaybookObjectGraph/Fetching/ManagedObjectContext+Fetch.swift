@@ -214,6 +214,12 @@ extension ManagedObjectContext {
         do {
             return .query(try request.query(for: target))
         } catch let error as NotLowerable {
+            guard request.includesPendingChanges else {
+                throw QueryError(
+                    "The predicate is evaluated on the objects of the context, with what is pending of them, "
+                        + "because no filter stands for \(error.expression). Leave "
+                        + "'includesPendingChanges' on, or say it without that.")
+            }
             return .memory(reason: error.expression)
         }
     }

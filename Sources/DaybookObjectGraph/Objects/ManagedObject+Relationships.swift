@@ -175,14 +175,14 @@ extension ManagedObject {
             }
             return
         }
+        // An object that is given twice stands where it is given first, as in an ordered set.
+        var given: Set<ObjectID> = []
+        let members = objects.filter { given.insert($0.graphID.object).inserted }
         let positions = MemberOrder.positions(
-            for: objects.map { orders[$0.graphID.object] })
-        // Kept up to date, for an object may be given twice.
-        var known = orders
-        for (object, position) in zip(objects, positions) {
+            for: members.map { orders[$0.graphID.object] })
+        for (object, position) in zip(members, positions) {
             let id = object.graphID.object
-            guard known[id] != position else { continue }
-            known[id] = position
+            guard orders[id] != position else { continue }
             if orders[id] == nil {
                 addMember(object, order: position, of: property, context)
             } else {

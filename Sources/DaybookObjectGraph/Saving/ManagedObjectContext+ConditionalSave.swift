@@ -83,11 +83,22 @@ extension ManagedObjectContext {
         at date: Date? = nil
     ) throws -> SequenceNumber? {
         let (store, query) = try conditionQuery(request)
-        let condition = try store.store.condition(noneOf: query)
+        let own = try landedObjects(in: store)
+        let condition = try store.store.condition(noneOf: query, besides: own)
         return try terms.with(SaveTerms.JudgedCondition(store: store.number, condition: condition))
         {
             try save(author: author, note: note, info: info, at: date)
         }
+    }
+
+    /// The objects of a save in doubt whose entry has landed: they are there by this save, which is saved again.
+    ///
+    /// - Throws: As ``Store/settle(_:)``.
+    private func landedObjects(in store: PersistentStore) throws -> Set<ObjectID> {
+        guard let doubtful = terms.doubtfulSave(in: store.number),
+            try store.store.settle(doubtful.doubt) != nil
+        else { return [] }
+        return Set(doubtful.changes.map(\.object))
     }
 
     /// The store that judges a condition, and its query there, whatever the limit.

@@ -153,15 +153,19 @@ struct ConditionCheck {
 extension Store {
     /// The condition that a query finds nothing.
     ///
-    /// - Parameter query: The query, which looks at single objects.
+    /// - Parameters:
+    ///   - query: The query, which looks at single objects.
+    ///   - own: Objects that it may find: the save that is made has put them there already.
     /// - Returns: The condition on what will be saved by others, since now it finds nothing.
     /// - Throws: ``StoreError`` with ``StoreError/Code/conditionFailed`` and an object that it finds.
     /// - Complexity: As of fetching one object.
-    package func condition(noneOf query: Query) throws -> SaveCondition {
+    package func condition(
+        noneOf query: Query, besides own: Set<ObjectID> = []
+    ) throws -> SaveCondition {
         var query = query
-        query.limit = 1
+        query.limit = own.count + 1
         return try readWithSequence { snapshot, base in
-            guard let object = try snapshot.fetch(query).first else {
+            guard let object = try snapshot.fetch(query).first(where: { !own.contains($0) }) else {
                 return SaveCondition(.none, query, since: base)
             }
             let since = try snapshot.row(object)?.since ?? base

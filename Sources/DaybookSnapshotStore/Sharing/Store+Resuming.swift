@@ -35,7 +35,12 @@ extension Store {
             }
             if request.watched[change.object] != nil { request.watched[change.object] = sequence }
         }
-        guard !request.changes.isEmpty else { return landed }
+        guard !request.changes.isEmpty else {
+            // The entry says nothing of what was to be written beside it.
+            if let values = request.userValues { try setUserValues(values) }
+            if let cursor = request.cursor { try move(cursor) }
+            return landed
+        }
         var result = try commit(request)
         result.isResumed = true
         return result

@@ -395,4 +395,46 @@ import Testing
         }
         #expect(found["Kim"] == [5, 12] && found["Lee"] == [1, 0] && found["Noa"] == [9, 0])
     }
+
+    @Test @MainActor func `a cursor and values of the store move with a save in doubt that has landed`()
+        throws
+    {
+        let ada = try Program("ada", server)
+        let (_, kim, _) = try team(ada)
+        let cursor = try ada.store.cursor(named: "counter")
+        kim.goals = 3
+        let values = ["state": Value.string("counted")]
+        try ada.store.keep(values)
+        try ada.journal.script = FaultScript(appends: [.inDoubt(.landed)])
+        let place = SequenceNumber(2)
+        #expect(code { try ada.context.save(moving: cursor, to: place) } == .inDoubt)
+
+        try ada.context.save(moving: cursor, to: place)
+
+        #expect(cursor.position == place)
+        #expect(try ada.store.cursor(named: "counter").position == place)
+        #expect(try ada.store.store.userValues() == values)
+        try cursor.move(to: SequenceNumber(3))
+        #expect(try ada.store.cursor(named: "counter").position == SequenceNumber(3))
+    }
+
+    @Test(arguments: [false, true])
+    @MainActor func `a save that there be none is its own only once it has landed`(
+        catchesUp: Bool
+    ) throws {
+        let ada = try Program("ada", server)
+        let none = FetchRequest<Player>(where: \.name == "Mia")
+        let mia = Player(context: ada.context)
+        mia.name = "Mia"
+        try ada.journal.script = FaultScript(appends: [.inDoubt(.landed)])
+        #expect(code { try ada.context.save(ifNone: none) } == .inDoubt)
+        if catchesUp { try ada.store.catchUp(within: .zero) }
+
+        let landed = try ada.context.save(ifNone: none)
+
+        #expect(try landed == ada.store.head())
+        #expect(!ada.context.hasChanges)
+        Player(context: ada.context).name = "Mia"
+        #expect(code { try ada.context.save(ifNone: none) } == .conditionFailed)
+    }
 }
