@@ -57,8 +57,10 @@ extension ManagedObjectContext {
             }
         }
         guard !journal.isAtBase else { return }
-        postWillSave()
-        processPendingChanges()
+        journal.joiningSteps {
+            postWillSave()
+            processPendingChanges()
+        }
     }
 
     /// Posts that the context is about to be saved.
@@ -74,8 +76,10 @@ extension ManagedObjectContext {
         var concerned = items
         for _ in 0..<Self.hookRoundLimit {
             let count = journal.eventCount
-            round(concerned)
-            processPendingChanges()
+            journal.joiningSteps {
+                round(concerned)
+                processPendingChanges()
+            }
             guard journal.eventCount != count else { return }
             let before = items
             items = journal.net

@@ -89,6 +89,18 @@ struct StepList {
         return true
     }
 
+    /// Whether what a save adds belongs to the step before: no group is open, and the cursor has moved since
+    /// the last save, to behind this step.
+    var canJoin: Bool {
+        open.isUnused && cursor > 0 && !base.stepsMovedOver(to: cursor).isEmpty
+    }
+
+    /// Adds changes to the step before, which is no longer what an entry has saved.
+    mutating func join(_ changes: [RecordedChange]) {
+        groups[cursor - 1].changes += changes
+        for change in changes { groups[cursor - 1].origins[change.object.graphID.store] = nil }
+    }
+
     /// Adds a change to a step that has been made; the open group counts as the step after all others.
     mutating func append(_ recorded: RecordedChange, toStep step: Int) {
         guard step == openStep else { return groups[step].changes.append(recorded) }

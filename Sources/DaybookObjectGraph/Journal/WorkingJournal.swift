@@ -28,6 +28,7 @@ final class WorkingJournal {
     /// The values to which the list is adapted at the end of `gatheringRebases(_:)`; nil outside it.
     private var gathered: [ManagedObject: [any StepRebase]]?
     private var endedEvents = 0
+    private var joinsSteps = false
 
     /// Makes an empty journal.
     ///
@@ -133,9 +134,23 @@ final class WorkingJournal {
     func append(
         _ changes: [RecordedChange], to destination: StepList.Destination?
     ) -> (isStep: Bool, annihilated: [ManagedObject]) {
+        if joinsSteps, destination == .step, steps.canJoin {
+            holdStarts()
+            steps.join(changes)
+            return (false, index.append(changes, .forward))
+        }
         if destination != nil { forgetRedo() }
         let annihilated = index.append(changes, destination == nil ? .unrecorded : .forward)
         return (append(ChangeGroup(changes: changes), to: destination), annihilated)
+    }
+
+    /// Runs the hooks of a save: what they change belongs to the step behind which the cursor stands, whether that
+    /// is saved now or steps after it have been taken back.
+    func joiningSteps(_ hooks: () throws -> Void) rethrows {
+        let outer = joinsSteps
+        joinsSteps = true
+        defer { joinsSteps = outer }
+        try hooks()
     }
 
     /// Marks an object as dirty that was changed and changed back in one event.

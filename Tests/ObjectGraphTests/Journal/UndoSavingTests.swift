@@ -451,6 +451,57 @@ import Testing
             #expect(try context.save() != nil)
         }
     }
+
+    @Test func `what hooks of a save change is undone with what they have followed`() throws {
+        let folder = try TemporaryDirectory()
+        let container = try TestContainer.make(
+            folder.url.appendingPathComponent("names.daybook"), model: [ShoutedName.self])
+        let context = container.newBackgroundContext()
+        try context.performAndWait {
+            let name = ShoutedName(context: context)
+            name.text = "a"
+            try context.save()
+            name.text = "b"
+            context.processPendingChanges()
+            name.count = 1
+            try context.save()
+            #expect(name.shouted == "B")
+            #expect(context.undoManager?.undoCount == 3)
+
+            context.undo()
+            try context.save()
+            #expect(name.text == "b" && name.count == 0)
+            context.undo()
+            try context.save()
+
+            #expect(name.text == "a" && name.shouted == "A")
+            #expect(name.lengths == 1)
+            context.redo()
+            #expect(name.text == "b")
+            try context.save()
+            #expect(name.shouted == "B")
+            context.undo()
+            #expect(name.text == "a" && name.shouted == "A")
+            context.undo()
+            #expect(name.isDeleted)
+        }
+    }
+}
+
+/// An entity whose hooks keep other attributes up to date.
+private final class ShoutedName: ManagedObject {
+    @Attribute var text: String = ""
+    @Attribute var shouted: String = ""
+    @Attribute var lengths: Int = 0
+    @Attribute var count: Int = 0
+
+    override func willSave() {
+        if !isDeleted, shouted != text.uppercased() { shouted = text.uppercased() }
+    }
+
+    override func validateForUpdate() throws {
+        if lengths != text.count { lengths = text.count }
+    }
 }
 
 /// An entity whose hooks call undo around a save.

@@ -122,6 +122,24 @@ import Testing
         }
     }
 
+    @Test func `a member that is given twice stands where it is given first`() throws {
+        try StaffStore().inContext { (context) throws in
+            let project = Project(context: context)
+            let tasks = (1...3).map { _ in Task(context: context) }
+
+            project.tasks = [tasks[0], tasks[1], tasks[0], tasks[2], tasks[1]]
+            #expect(project.tasks == tasks)
+            try context.save()
+            project.tasks = [tasks[2], tasks[0], tasks[2], tasks[1]]
+
+            #expect(project.tasks == [tasks[2], tasks[0], tasks[1]])
+            try context.save()
+            context.reset()
+            let read = try #require(try context.fetch(FetchRequest<Project>()).first)
+            #expect(read.tasks.map(\.objectID) == [tasks[2], tasks[0], tasks[1]].map(\.objectID))
+        }
+    }
+
     @Test func `an empty save and an edit there and back append nothing`() throws {
         let store = try StaffStore()
         try store.inContext { (context) throws in

@@ -271,6 +271,25 @@ import Testing
         }
     }
 
+    @Test func `a predicate that is evaluated in memory is refused without pending changes`() throws
+    {
+        try race.fill(3)
+        try race.with { (context) throws in
+            var request = FetchRequest<Runner>(where: #Predicate<Runner> { $0.shout == "ANN" })
+            request.includesPendingChanges = false
+
+            let errors = [
+                #expect(throws: QueryError.self) { try context.fetch(request) },
+                #expect(throws: QueryError.self) { try context.count(request) },
+                #expect(throws: QueryError.self) {
+                    try ResultsObserver(request, in: context).objects
+                },
+            ]
+
+            #expect(errors.allSatisfy { $0?.message.contains("includesPendingChanges") == true })
+        }
+    }
+
     @Test(arguments: UInt64(300)..<312)
     func `an asynchronous fetch finds what a fetch finds`(seed: UInt64) async throws {
         let now = race.container.newBackgroundContext()
@@ -304,7 +323,9 @@ import Testing
         for index in requests.indices {
             if random.chance(2) { requests[index].limit = Int.random(in: 1...9, using: &random) }
             if random.chance(3) { requests[index].offset = Int.random(in: 0...4, using: &random) }
-            requests[index].includesPendingChanges = !random.chance(5)
+            let isLast = index == requests.count - 1
+            // The last is evaluated in memory, on what is pending.
+            requests[index].includesPendingChanges = isLast || !random.chance(5)
             requests[index].fetchBatchSize = random.pick([0, 2, 5])
             let request = requests[index]
             let expected = try await context.perform { try context.identifiers(of: request) }

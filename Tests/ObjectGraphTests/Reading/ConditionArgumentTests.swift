@@ -1,3 +1,4 @@
+import DaybookGraphTestSupport
 import DaybookObjectGraph
 import DaybookObjectModel
 import DaybookSnapshotStore
@@ -157,4 +158,30 @@ import Testing
             #expect("\(error)".contains("Argument 2 is of type 'Odd'"))
         }
     }
+
+    @Test func `a date is compared as it is kept, however the condition is spelled`() throws {
+        let folder = try TemporaryDirectory()
+        let container = try TestContainer.make(
+            folder.url.appendingPathComponent("days.daybook"), model: [Occasion.self])
+        let context = container.newBackgroundContext()
+        try context.performAndWait {
+            // So near the reference date, a number has more digits than are kept.
+            let day = Date(timeIntervalSinceReferenceDate: 0.1)
+            Occasion(context: context).day = day
+            try context.save()
+
+            for condition in [
+                \Occasion.day == day, Condition("day == %@", day), (\Occasion.day).isIn([day]),
+                \Occasion.day <= day, \Occasion.day >= day,
+            ] {
+                #expect(try context.count(FetchRequest<Occasion>(where: condition)) == 1)
+            }
+            let request = FetchRequest<Occasion>(where: #Predicate { $0.day == day })
+            #expect(try context.count(request) == 1)
+        }
+    }
+}
+
+private final class Occasion: ManagedObject {
+    @Attribute var day: Date = .distantPast
 }

@@ -396,7 +396,7 @@ import Testing
         #expect(found["Kim"] == [5, 12] && found["Lee"] == [1, 0] && found["Noa"] == [9, 0])
     }
 
-    @Test @MainActor func `a cursor and values of the store move with a save in doubt that has landed`()
+    @Test @MainActor func `a cursor and kept values move with a save in doubt that has landed`()
         throws
     {
         let ada = try Program("ada", server)
