@@ -1,4 +1,5 @@
 package import DaybookObjectModel
+package import DaybookSnapshotStore
 
 // The document of a patch:
 //
@@ -42,17 +43,52 @@ package enum JSONPatch {
         }
     }
 
-    /// Writes the operation that makes the document of an empty store, whatever the document was
-    /// before.
-    package static func append(emptyDocumentOf schema: Schema, to writer: inout JSONWriter) {
-        writer.operation("add", "") { writer in
-            writer.object { writer in
-                for entity in schema.entities where !entity.isAbstract {
+    /// Writes the operation that makes the document of a state, whatever the document was before.
+    package static func append(
+        documentOf snapshot: borrowing Snapshot, _ redaction: Redaction,
+        to writer: inout JSONWriter
+    ) throws {
+        let entities = snapshot.schema.entities.filter { !$0.isAbstract }
+        let objects = try entities.map { entity in
+            var objects: [ObjectID] = []
+            try snapshot.objects(of: [entity.number]) { object in
+                objects.append(object)
+                return .proceed
+            }
+            return objects
+        }
+        try writer.object { writer in
+            writer.begin("add", "")
+            writer.name("value")
+            try writer.object { writer in
+                for (entity, objects) in zip(entities, objects) {
                     writer.name(entity.name)
-                    writer.object { _ in }
+                    try writer.object { writer in
+                        for object in objects {
+                            try append(object, of: entity, in: snapshot, redaction, to: &writer)
+                        }
+                    }
                 }
             }
         }
+    }
+
+    /// Writes an object as a member of the document: `"17":{…}`; nothing if there is none.
+    package static func append(
+        _ object: ObjectID, of entity: SchemaEntity, in snapshot: borrowing Snapshot,
+        _ redaction: Redaction = .none, to writer: inout JSONWriter
+    ) throws {
+        guard let state = try snapshot.state(of: object) else { return }
+        let members = state.members.sorted { $0.key < $1.key }.map { property, members in
+            MembershipEdit(
+                property: property,
+                added: members.map { Member(object: $0.key, order: $0.value) })
+        }
+        let change = AuditChange(
+            Change(object: object, kind: .insert(values: state.values, members: members)),
+            in: snapshot.schema, redaction)
+        writer.name(String(object.number))
+        writer.object(of: change, entity, redaction)
     }
 
     private static func append(
@@ -135,13 +171,17 @@ extension JSONWriter {
         _ operation: String, _ path: String, _ value: ((inout JSONWriter) -> Void)? = nil
     ) {
         object { writer in
-            writer.name("op")
-            writer.string(operation)
-            writer.name("path")
-            writer.string(path)
+            writer.begin(operation, path)
             guard let value else { return }
             writer.name("value")
             value(&writer)
         }
+    }
+
+    fileprivate mutating func begin(_ operation: String, _ path: String) {
+        name("op")
+        string(operation)
+        name("path")
+        string(path)
     }
 }

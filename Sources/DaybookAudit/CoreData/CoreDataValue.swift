@@ -34,7 +34,13 @@ struct CoreDataValue {
         case (.int16, .integer(let number)), (.int32, .integer(let number)),
             (.int64, .integer(let number)):
             return .int(number)
-        case (.float, .real(let number)): return .double(Double(Float(number)))
+        case (.float, .real(let number)):
+            let single = Float(number)
+            guard single.isFinite || !number.isFinite else {
+                throw Misfit(
+                    objection: "holds numbers of single precision, and this one is too large")
+            }
+            return .double(Double(single))
         case (.float, .integer(let number)): return .double(Double(Float(number)))
         case (.double, .real(let number)): return .double(number)
         case (.double, .integer(let number)): return .double(Double(number))

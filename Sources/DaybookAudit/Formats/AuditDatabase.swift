@@ -81,7 +81,7 @@ final class AuditDatabase {
 
     /// Adds the state in which an entry left an object; nil marks the end of the one before.
     func append(
-        version state: [StateProperty]?, of change: AuditChange, _ object: UInt64,
+        version state: [StateProperty]?, _ entity: String, _ object: UInt64,
         at sequence: SequenceNumber
     ) throws {
         var writer = JSONWriter()
@@ -92,7 +92,7 @@ final class AuditDatabase {
             }
         }
         try versions.run(
-            .text(change.object), .text(change.entity), .integer(Int64(clamping: object)),
+            .text("\(entity)/\(object)"), .text(entity), .integer(Int64(clamping: object)),
             .integer(sequence), state == nil ? .null : .text(writer.text))
     }
 

@@ -57,9 +57,11 @@ private struct CSVEncoder: RecordwiseEncoder {
         for text in [header.author, header.note, header.info.jsonText, header.context] {
             head.append(text)
         }
-        if record.kind == .model { return head.line(["model", nil, nil, nil, nil, nil]) }
-
         var bytes: [UInt8] = []
+        if record.kind == .model {
+            // What it changes follows.
+            bytes = head.line(["model", nil, nil, nil, nil, nil])
+        }
         for change in record.shown {
             append(record.readable(change), after: head, to: &bytes)
         }

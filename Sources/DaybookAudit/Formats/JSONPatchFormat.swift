@@ -4,7 +4,7 @@ internal import DaybookSnapshotStore
 /// An array of JSON Patch operations (RFC 6902) for each entry, one a line.
 ///
 /// The line of the first entry makes the document of `daybook document`, without objects; each
-/// further line changes it to the next state. Every old value is tested before it is replaced or
+/// further line changes it to the next state, or, where the entry sets another model, makes it anew. Every old value is tested before it is replaced or
 /// removed. So applying all lines gives the state of the store, and applying them to another state
 /// fails.
 public struct JSONPatchFormat: AuditFormat {
@@ -17,17 +17,30 @@ public struct JSONPatchFormat: AuditFormat {
     public init() {}
 
     /// Begins an export.
-    public func encoder(for scope: AuditScope) -> any AuditEncoder { JSONPatchEncoder() }
+    public func encoder(for scope: AuditScope) -> any AuditEncoder {
+        JSONPatchEncoder(store: scope.store)
+    }
 }
 
 private struct JSONPatchEncoder: RecordwiseEncoder {
+    let store: Store
+
     /// The operations of a record on one line, with its line end.
-    func bytes(of record: AuditRecord, inPass pass: Int) -> [UInt8] {
+    func bytes(of record: AuditRecord, inPass pass: Int) throws -> [UInt8] {
         var writer = JSONWriter(capacity: 64 + record.shown.count * 256)
-        writer.array { writer in
-            if record.kind == .model {
-                JSONPatch.append(emptyDocumentOf: record.schema, to: &writer)
+        if record.kind == .model {
+            // Another model has other names and other properties of the same objects: the whole
+            // document, with what the entry has changed, in its own words.
+            let then = try store.withModel(at: record.sequence)
+            try then.read(at: record.sequence) { snapshot in
+                try writer.array { writer in
+                    try JSONPatch.append(documentOf: snapshot, record.redaction, to: &writer)
+                }
             }
+            writer.endLine()
+            return writer.bytes
+        }
+        writer.array { writer in
             for change in record.shown {
                 guard let entity = record.schema.entity(change.object.entity) else { continue }
                 JSONPatch.append(

@@ -92,8 +92,11 @@ private struct SQLiteEncoder: AuditEncoder {
                 try database.append(
                     readable, change.object.number, number: changeCount, position: position,
                     of: record)
+                // All versions of an object have one name, that of now, as their properties do.
+                let entity = scope.schema.entity(change.object.entity)?.name
                 try database.append(
-                    version: state, of: readable, change.object.number, at: record.sequence)
+                    version: state, entity ?? readable.entity, change.object.number,
+                    at: record.sequence)
             }
         }
         return []

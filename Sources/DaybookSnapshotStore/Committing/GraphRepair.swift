@@ -83,6 +83,7 @@ struct GraphRepair {
             guard let state = wanted[object] else { continue }
             if let state {
                 try settleReferences(of: object, state, in: transaction)
+                try mirror(object, in: transaction)
                 try settleUniqueValues(of: object, in: transaction)
             } else {
                 try settleReferrers(of: object, in: transaction)
@@ -142,6 +143,30 @@ struct GraphRepair {
             where old[member] == nil {
                 guard try !mayRefer(object, property, to: member, in: transaction) else { continue }
                 leaveOut(member, property.number, of: object)
+            }
+        }
+    }
+
+    /// Makes the other ends of relationships that are their own inverses follow, where they are stored, too.
+    private mutating func mirror(
+        _ object: ObjectID, in transaction: borrowing ReadTransaction
+    ) throws {
+        guard case .some(.some(let state)) = wanted[object],
+            let entity = schema.entity(object.entity)
+        else { return }
+        let current = try current(object, in: transaction)
+        for property in entity.properties where property.isSelfInverse {
+            let old = current?.targets(of: property) ?? [:]
+            let new = state.targets(of: property)
+            for target in Set(old.keys).union(new.keys).sorted() where target != object {
+                let order = new[target]
+                guard (old[target] == nil) != (order == nil),
+                    var other = try self.state(of: target, in: transaction),
+                    (other.targets(of: property)[object] == nil) != (order == nil)
+                else { continue }
+                other.set(object, order, in: property)
+                want(other, for: target)
+                queue.add(target)
             }
         }
     }
@@ -356,5 +381,25 @@ extension ObjectState {
             filled.values[slot] = attribute.defaultValue
         }
         return filled
+    }
+}
+
+extension ObjectState {
+    /// What a stored relationship leads to, each with its order.
+    fileprivate func targets(of property: SchemaProperty) -> [ObjectID: Double] {
+        guard let slot = property.slot else { return members[property.number] ?? [:] }
+        return values[slot].reference.map { [$0: 0] } ?? [:]
+    }
+
+    /// Makes a stored relationship lead to an object, or, without an order, lead there no longer.
+    fileprivate mutating func set(
+        _ object: ObjectID, _ order: Double?, in property: SchemaProperty
+    ) {
+        if let slot = property.slot {
+            values[slot] = order == nil ? .null : .object(object)
+        } else {
+            members[property.number, default: [:]][object] = order
+            if members[property.number]?.isEmpty == true { members[property.number] = nil }
+        }
     }
 }

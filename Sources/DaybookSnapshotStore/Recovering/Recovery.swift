@@ -39,8 +39,10 @@ package struct Recovery: Sendable {
     /// Its digest.
     package internal(set) var digest = Digest.zero
 
-    /// Whether the new store has all that the damaged one had, byte for byte.
+    /// Whether the new store has all that the damaged one had, byte for byte; false where it is not known how
+    /// many entries that were.
     package var isComplete: Bool {
-        missing.isEmpty && repeated == 0 && losses.isEmpty && lostData.isEmpty && hasMarks
+        said != nil && missing.isEmpty && repeated == 0 && losses.isEmpty && lostData.isEmpty
+            && hasMarks
     }
 }

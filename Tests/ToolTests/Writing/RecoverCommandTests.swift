@@ -38,6 +38,35 @@ import Testing
         }
     }
 
+    @Test func `recovery is whole only if no entry is lost, whichever page is`() throws {
+        let lines = (4...60).flatMap { number in
+            [
+                #"{"op":"insert","entity":"Shelf","values":{"label":"\#(number)"}}"#,
+                #"{"op":"save"}"#,
+            ]
+        }
+        #expect(try library.record(lines.joined(separator: "\n")).status == 0)
+        let bytes = try library.bytes
+        var wholeCount = 0
+        for page in 2..<bytes.count / 4_096 {
+            var damaged = bytes
+            let range = page * 4_096..<(page + 1) * 4_096
+            damaged.replaceSubrange(range, with: Data(count: 4_096))
+            try damaged.write(to: library.folder.url.appending(path: "damaged.daybook"))
+
+            let result = try library.run([
+                "recover", "damaged.daybook", "--into", "\(page).daybook",
+            ])
+
+            if result.status == 0 {
+                wholeCount += 1
+                #expect(
+                    result.text.hasPrefix("Recovered all 60 entries"), "page \(page): \(result)")
+            }
+        }
+        #expect(wholeCount > 0)
+    }
+
     @Test func `what is missing, carried out again and left out is told`() throws {
         let lines = [
             #"{"op":"insert","entity":"Shelf","values":{"label":"Lost"}}"#, #"{"op":"save"}"#,

@@ -78,18 +78,8 @@ struct DocumentCommand: Command {
     private func member(
         _ object: ObjectID, of entity: SchemaEntity, _ snapshot: borrowing Snapshot
     ) throws -> [UInt8]? {
-        guard let state = try snapshot.state(of: object) else { return nil }
-        let members = state.members.sorted { $0.key < $1.key }.map { property, members in
-            MembershipEdit(
-                property: property,
-                added: members.map { Member(object: $0.key, order: $0.value) })
-        }
-        let change = AuditChange(
-            Change(object: object, kind: .insert(values: state.values, members: members)),
-            in: snapshot.schema)
         var writer = JSONWriter()
-        writer.name(String(object.number))
-        writer.object(of: change, entity)
-        return writer.bytes
+        try JSONPatch.append(object, of: entity, in: snapshot, to: &writer)
+        return writer.bytes.isEmpty ? nil : writer.bytes
     }
 }
