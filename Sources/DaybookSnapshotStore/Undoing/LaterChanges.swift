@@ -74,9 +74,10 @@ struct LaterChanges {
         _ net: Edit, _ slot: Int, of object: ObjectID, in transaction: borrowing ReadTransaction
     ) throws -> [Edit] {
         let own = try projection.touches(
-            of: object, after: range.lowerBound.previous, in: transaction)
+            of: object, after: range.lowerBound.previous, in: transaction
+        ).filter { range ~= $0 || !ignored.contains($0) }
         var edits: [SequenceNumber: Edit] = [:]
-        for sequence in own where range ~= sequence || !ignored.contains(sequence) {
+        for sequence in own {
             let old = try projection.value(
                 slot, of: object, at: sequence.previous, in: transaction)
             let new = try projection.value(slot, of: object, at: sequence, in: transaction)
@@ -84,10 +85,11 @@ struct LaterChanges {
             edits[sequence] = Edit(property: net.property, old: old, new: new)
         }
         var takenBack: Set<SequenceNumber> = []
-        for sequence in edits.keys.sorted(by: >)
+        // One that makes or deletes the object edits nothing, and may undo what did.
+        for sequence in own.sorted(by: >)
         where sequence > range.upperBound && !takenBack.contains(sequence) {
             guard let undone = try undone(by: sequence, in: transaction) else { continue }
-            takenBack.formUnion(edits.keys.filter { undone ~= $0 })
+            takenBack.formUnion(own.filter { undone ~= $0 })
             if undone.overlaps(range) { takenBackBy = max(takenBackBy ?? .zero, sequence) }
         }
         let ours = edits.keys.filter { range ~= $0 }

@@ -422,4 +422,39 @@ import Testing
         }
         #expect(bank.stored { $0.balance } == 303)
     }
+
+    @Test func `an entry that was redone with its object is undone whole`() throws {
+        let bank = try Bank()
+        let context = bank.container.newBackgroundContext()
+        let (id, entry) = try context.performAndWait {
+            let account = Account(context: context)
+            try context.save()
+            account.balance += 2
+            account.plain = 1
+            account.tags = ["a"]
+            account.best = 7
+            account.memo = "hi"
+            let entry = try #require(try context.save())
+            context.undo()
+            try context.save()
+            context.undo()
+            try context.save()
+            #expect(account.isDeleted)
+            context.redo()
+            context.redo()
+            // One entry makes the object, with what the other had changed.
+            try context.save()
+            return (account.objectID, entry)
+        }
+
+        let outcome = try bank.container.undo(entry)
+
+        #expect(outcome.leftOut.isEmpty)
+        let later = bank.container.newBackgroundContext()
+        try later.performAndWait {
+            let account = try #require(try later.existingObject(with: id) as? Account)
+            #expect(account.balance == 0 && account.plain == 0 && account.best == 0)
+            #expect(account.tags.isEmpty && account.memo.isEmpty)
+        }
+    }
 }
