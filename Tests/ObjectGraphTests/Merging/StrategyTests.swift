@@ -439,7 +439,6 @@ import Testing
             try context.save()
             context.undo()
             try context.save()
-            #expect(account.isDeleted)
             context.redo()
             context.redo()
             // One entry makes the object, with what the other had changed.

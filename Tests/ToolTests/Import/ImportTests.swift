@@ -365,4 +365,48 @@ import Testing
         #expect(!first.text.isEmpty)
         #expect(second.text.isEmpty)
     }
+
+    // MARK: - Delete rules
+
+    @Test(arguments: ["jsonl", "debezium"])
+    func `what a list of a deleted object led to stays, as in the source`(format: String) throws {
+        let folder = try ScratchFolder()
+        let model = """
+            {"entities":[{"name":"Chapter","attributes":[{"name":"k","type":"string","unique":true}],
+              "relationships":[{"name":"parts","destination":"Part","toMany":true,"ordered":true,
+                "inverse":"chapter","deleteRule":"cascade"}]},
+             {"name":"Part","attributes":[{"name":"n","type":"string","unique":true}],
+              "relationships":[{"name":"chapter","destination":"Chapter","inverse":"parts"}]}]}
+            """
+        try Data(model.utf8).write(to: folder.url.appending(path: "model.json"))
+        func run(_ line: String, input: Data? = nil) throws -> ToolResult {
+            let result = try Tool.run(
+                line.split(separator: " ").map(String.init), input: input, in: folder.url)
+            #expect(result.status == 0, "\(line): \(result.talk)")
+            return result
+        }
+        _ = try run("init a --model model.json")
+        let lines = [
+            #"{"op":"insert","entity":"Part","values":{"n":"kept"}}"#,
+            #"{"op":"insert","entity":"Part","ref":"p","values":{"n":"gone"}}"#, #"{"op":"save"}"#,
+            #"{"op":"insert","entity":"Chapter","values":{"k":"1","parts":[{"object":"Part/1"}]}}"#,
+            #"{"op":"save"}"#,
+        ]
+        _ = try run("record a", input: Data(lines.joined(separator: "\n").utf8))
+        _ = try run("undo a 3")
+        let cascade = [
+            #"{"op":"insert","entity":"Chapter","ref":"c","values":{"k":"2","parts":[{"object":"Part/2"}]}}"#,
+            #"{"op":"save"}"#, #"{"op":"delete","ref":"c"}"#,
+        ]
+        _ = try run("record a", input: Data(cascade.joined(separator: "\n").utf8))
+        let kept = try run("fetch a Part --format csv --column n").text
+        #expect(kept == "n\r\nkept\r\n")
+        _ = try run("init b --model model.json")
+
+        let stream = try run("export a --format \(format)")
+        _ = try run("import b --format \(format)", input: stream.output)
+
+        #expect(try run("fetch b Part --format csv --column n").text == kept)
+        #expect(try run("fetch b Chapter --count").text == "0\n")
+    }
 }

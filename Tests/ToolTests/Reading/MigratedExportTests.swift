@@ -81,7 +81,8 @@ import Testing
     }
 
     @Test func `comma-separated values have what a migration changes`() throws {
-        let lines = try run("export s --format csv").lines.filter { $0.hasPrefix("4,") }
+        let lines = try run("export s --format csv").text.split(separator: "\r\n")
+            .filter { $0.hasPrefix("4,") }
 
         #expect(
             lines.map { $0.split(separator: ",", omittingEmptySubsequences: false).dropFirst(7) }

@@ -55,7 +55,26 @@ extension Importer {
             try naming(connection.received.line) { try connect(connection) }
         }
         for (object, line) in doomed.inOrder where !object.isDeleted {
+            try release(from: object, unlessIn: doomed.objects)
             recorder.delete(object, line)
+        }
+    }
+
+    /// Lets go of what an object refers to and a delete rule would delete with it, though the source has not. What
+    /// refers to the object goes by the rule: some sources do not tell of that.
+    private func release(
+        from object: ManagedObject, unlessIn doomed: Set<ManagedObject>
+    ) throws {
+        let entity = try recorder.entity(named: object.objectID.entityName)
+        for property in entity.properties
+        where property.relationship?.deleteRule == .cascade
+            && (property.slot != nil || property.isStoredToMany)
+        {
+            let targets = object.relatedObjects(forKey: property.name)
+            let going = targets.filter(doomed.contains)
+            if going.count < targets.count {
+                object.setRelatedObjects(going, forKey: property.name)
+            }
         }
     }
 
