@@ -265,6 +265,11 @@ import Testing
             "Table ZPARTY, row 2: 'Person.small' holds 16-bit integers."
         ),
         (
+            "UPDATE ZPARTY SET ZRATING = 1e39 WHERE Z_PK = 2",
+            "Table ZPARTY, row 2: 'Person.rating' holds numbers of single precision, and this one is "
+                + "too large."
+        ),
+        (
             "UPDATE ZPARTY SET ZACTIVE = 2 WHERE Z_PK = 2",
             "Table ZPARTY, row 2: 'Person.active' holds true or false, which is not what the row has."
         ),

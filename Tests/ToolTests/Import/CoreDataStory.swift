@@ -26,7 +26,7 @@ struct CoreDataStory {
          {"name":"Person","superentity":"Party","attributes":[
            {"name":"name","type":"string","optional":false},{"name":"active","type":"bool"},
            {"name":"identifier","type":"uuid"},{"name":"photo","type":"data"},
-           {"name":"site","type":"url"},{"name":"rating","type":"double"},
+           {"name":"site","type":"url"},{"name":"rating","type":"float"},
            {"name":"small","type":"int16"}],
           "relationships":[
            {"name":"boss","destination":"Person","inverse":"reports"},
