@@ -47,6 +47,13 @@ public struct AuditFilter: Sendable, Hashable {
         set { latest = newValue?.nearestMicrosecond ?? .max }
     }
 
+    /// Whether changes between the first and the last selected entry may be left out.
+    package var isSelective: Bool {
+        !authors.isEmpty || !entities.isEmpty || !objects.isEmpty || !properties.isEmpty
+            || !operations.isEmpty || !texts.isEmpty || !notes.isEmpty || !info.isEmpty
+            || earliest != .min || latest != .max
+    }
+
     /// The filter with numbers instead of names, which are those of any version of the model.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntity`` when no version has such an

@@ -4,6 +4,13 @@ internal import DaybookSnapshotStore
 // Support for formats that write an event for each change.
 
 extension AuditRecord {
+    /// The shown changes as events, each with its position among those of the entry, in which that of a
+    /// model comes first.
+    var numberedEvents: [(position: Int, change: Change)] {
+        let first = entry.model == nil ? 0 : 1
+        return numberedChanges.map { (first + $0.position, $0.change) }
+    }
+
     /// The shown changes, each with its position in its entry, so that an event has the same name
     /// under every filter.
     var numberedChanges: [(position: Int, change: Change)] {

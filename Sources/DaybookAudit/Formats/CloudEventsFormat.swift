@@ -61,12 +61,10 @@ private struct CloudEventsEncoder: RecordwiseEncoder {
                 writer.value(json)
             }
         }
-        // The model is the first of its entry.
-        let first = record.entry.model == nil ? 0 : 1
-        for (position, change) in record.numberedChanges {
+        for (position, change) in record.numberedEvents {
             let change = record.readable(change)
             append(
-                record, position: first + position, type: change.operation.rawValue,
+                record, position: position, type: change.operation.rawValue,
                 subject: change.object, to: &writer
             ) { writer in
                 if record.kind != .save { writer.append("kind", string: record.kind.rawValue) }

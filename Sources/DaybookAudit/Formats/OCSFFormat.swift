@@ -85,13 +85,11 @@ private struct OCSFEncoder: RecordwiseEncoder {
             }
             writer.endLine()
         }
-        // The model is the first of its entry.
-        let first = record.entry.model == nil ? 0 : 1
-        for (position, change) in record.numberedChanges {
+        for (position, change) in record.numberedEvents {
             let change = record.readable(change)
             writer.object { writer in
                 append(
-                    headOf: record, position: first + position, Activity(change.operation),
+                    headOf: record, position: position, Activity(change.operation),
                     to: &writer)
                 writer.append(
                     "message", string: "\(change.operation.rawValue) \(change.object)")

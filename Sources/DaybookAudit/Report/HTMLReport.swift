@@ -138,15 +138,6 @@ struct HTMLReport: Sendable {
         return parts.isEmpty ? "none: everything is shown" : HTMLText(parts, separator: "; ")
     }
 
-    /// Whether changes between the first and the last entry may be missing.
-    private var isFiltered: Bool {
-        let filter = scope.filter
-        return !filter.authors.isEmpty || !filter.entities.isEmpty || !filter.objects.isEmpty
-            || !filter.properties.isEmpty || !filter.operations.isEmpty || !filter.texts.isEmpty
-            || !filter.notes.isEmpty || !filter.info.isEmpty || filter.earliest != .min
-            || filter.latest != .max
-    }
-
     /// Data for the script: which values are names of objects, and which entries may be missing.
     private var scopeJSON: String {
         var writer = JSONWriter(capacity: 1024)
@@ -159,7 +150,7 @@ struct HTMLReport: Sendable {
                 writer.integer(scope.head.rawValue)
             }
             writer.name("isFiltered")
-            writer.bool(isFiltered)
+            writer.bool(scope.filter.isSelective)
             writer.name("startsLate")
             writer.bool(scope.filter.range.lowerBound.rawValue > 1)
             writer.name("last")

@@ -27,7 +27,8 @@ public struct FetchRequest<Object: ManagedObject>: Sendable {
     public var limit: Int?
     /// How many objects to skip at the start.
     public var offset = 0
-    /// Whether pending changes of the context count, or only what is in the store.
+    /// Whether pending changes of the context count, or only what is in the store. A `#Predicate` that is
+    /// evaluated in memory sees them in any case, and is refused when they are not to count.
     public var includesPendingChanges = true
     /// Whether to include objects of subentities.
     public var includesSubentities = true

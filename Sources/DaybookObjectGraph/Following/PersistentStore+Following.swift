@@ -65,7 +65,7 @@ extension PersistentStore {
     /// - Returns: The entries, oldest first.
     /// - Throws: ``StoreError`` with code `noSuchEntity` when the filter names what the model does not have or
     ///   entries do not; with `noSuchStore` when the coordinator is gone; with `corrupt` when an entry that is
-    ///   read, which without an index are all up to the last that is returned, cannot be trusted; with `generation`,
+    ///   read, which without an index or times are all up to the last that is returned, cannot be trusted; with `generation`,
     ///   `replaced` or `closed` when the journal is not there any more.
     /// - Complexity: O(*b*) page reads, *b* the pages of the entries, wanted or not; with an index, or times that the
     ///   filter asks for, O(log *n* + *k*), *k* those of the entries that are found by it.

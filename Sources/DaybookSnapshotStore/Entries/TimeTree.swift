@@ -128,7 +128,7 @@ struct TimeTree {
         }
         while passed < last.rawValue {
             var level = 1
-            while passed % Self.count(of: level + 1) == 0,
+            while level < Self.levelMaximum, passed % Self.count(of: level + 1) == 0,
                 passed + Self.count(of: level + 1) <= last.rawValue
             {
                 level += 1
@@ -192,6 +192,9 @@ struct TimeTree {
     private static func height(of last: SequenceNumber) -> Int {
         last.rawValue.trailingZeroBitCount / widthBits
     }
+
+    /// The greatest level whose entries can be counted.
+    private static let levelMaximum = (UInt64.bitWidth - 1) / widthBits
 
     /// How many entries a record of a level tells of; one below the first.
     private static func count(of level: Int) -> UInt64 { 1 << UInt64(level * widthBits) }

@@ -350,9 +350,8 @@ import Testing
         }
     }
 
-    @Test func `an object that is undone here altogether is seen where somebody else has kept it`()
-        throws
-    {
+    /// A step whose saved delete a context has undone, while the root has a title pending for it.
+    private func undoneDelete() throws -> (ours: ManagedObjectContext, id: ManagedObjectID) {
         let ours = office.container.newBackgroundContext()
         ours.retainsRegisteredObjects = true
         let id = try ours.performAndWait {
@@ -368,6 +367,15 @@ import Testing
         try ours.performAndWait {
             try ours.save()
             ours.undo()
+        }
+        return (ours, id)
+    }
+
+    @Test func `an object that is undone here altogether is seen where somebody else has kept it`()
+        throws
+    {
+        let (ours, id) = try undoneDelete()
+        ours.performAndWait {
             #expect(ours.insertedObjects.map(\.objectID) == [id])
             // This takes back the insert as well.
             ours.undo()
@@ -393,20 +401,8 @@ import Testing
     @Test func `undo of a delete brings back what was pending of an object that others kept, too`()
         throws
     {
-        let ours = office.container.newBackgroundContext()
-        let id = try ours.performAndWait {
-            let step = Step(context: ours)
-            try ours.save()
-            return step.objectID
-        }
-        try root.performAndWait {
-            try read(id, as: Step.self, in: root).title = "kept"
-            root.processPendingChanges()
-        }
-        try delete(id, in: ours)
+        let (ours, id) = try undoneDelete()
         try ours.performAndWait {
-            try ours.save()
-            ours.undo()
             try read(id, as: Step.self, in: ours).title = "ours"
             ours.processPendingChanges()
         }

@@ -80,6 +80,16 @@ import Testing
             ])
     }
 
+    @Test func `patches of a filtered export tell nothing of what the filter leaves out`() throws {
+        let lines = try run("export s --format json-patch --object AA/1").lines
+
+        #expect(lines.count == 3)
+        #expect(
+            lines.allSatisfy {
+                !$0.contains("AA/2") && !$0.contains(#""y""#) && !$0.contains(#""Y""#)
+            })
+    }
+
     @Test func `comma-separated values have what a migration changes`() throws {
         let lines = try run("export s --format csv").text.split(separator: "\r\n")
             .filter { $0.hasPrefix("4,") }

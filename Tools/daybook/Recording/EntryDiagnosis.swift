@@ -23,12 +23,13 @@ struct EntryDiagnosis {
                 if error.failures.allSatisfy({ $0.reason == .deleteDenied }) {
                     return try missingValue() ?? brokenRule(error) ?? denial(error, line)
                 }
-                return try missingValue() ?? brokenRule(error) ?? misfit(error, line)
+                // A sum of an object that no line names may not fit.
+                return try missingValue() ?? brokenRule(error)
+                    ?? refusal(error, line, .usage)
             case .duplicate: return try duplicate() ?? refusal(error, line)
             case .conflict: return refusal(error, line)
             case .attribution, .information:
-                return LineProblem(
-                    reasons(error, withMessage: true).joined(separator: " "), line: line)
+                return refusal(error, line, .usage)
             case .law: return brokenLaw(error, line)
             default: return error
             }
@@ -37,9 +38,11 @@ struct EntryDiagnosis {
         }
     }
 
-    private func refusal(_ error: StoreError, _ line: Int) -> LineProblem {
+    private func refusal(
+        _ error: StoreError, _ line: Int, _ code: ExitCode = .conflict
+    ) -> LineProblem {
         LineProblem(
-            reasons(error, withMessage: true).joined(separator: " "), code: .conflict, line: line)
+            reasons(error, withMessage: true).joined(separator: " "), code: code, line: line)
     }
 
     /// The sentences of an error. The message that names the line at fault need not add that
@@ -86,9 +89,7 @@ struct EntryDiagnosis {
             }
         }
         let place = property.flatMap { touch?.lines[$0.number] } ?? touch?.deletion
-        return LineProblem(
-            reasons(error, withMessage: true).joined(separator: " "), code: .conflict,
-            line: place ?? touch?.line ?? line)
+        return refusal(error, place ?? touch?.line ?? line)
     }
 
     // MARK: - Rules
@@ -106,11 +107,6 @@ struct EntryDiagnosis {
             return LineProblem(failure.message, line: line)
         }
         return nil
-    }
-
-    /// A value that follows from others, of an object that no line names: a sum that does not fit.
-    private func misfit(_ error: StoreError, _ line: Int) -> LineProblem {
-        LineProblem(reasons(error, withMessage: true).joined(separator: " "), line: line)
     }
 
     /// A delete that the delete rule `deny` refuses.
