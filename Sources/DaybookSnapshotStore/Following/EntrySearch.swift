@@ -71,13 +71,12 @@ extension Store {
     ) throws {
         var rest: ClosedRange<SequenceNumber>? = range
         while let left = rest {
-            let found = try unlessDamaged {
-                try reading { transaction in
-                    (part: try parts.entries(of: times, in: left, order, in: transaction), left)
-                }
+            let found = try unlessDamaged { () -> ClosedRange<SequenceNumber>?? in
+                .some(
+                    try reading { try parts.entries(of: times, in: left, order, in: $0) })
             }
             // Where the table of times is damaged, all entries are walked.
-            guard let part = found.map(\.part) ?? left else { return }
+            guard let part = found ?? left else { return }
             guard try body(part) == .proceed else { return }
             rest = left.after(part, order)
         }
