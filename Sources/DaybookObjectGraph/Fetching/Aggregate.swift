@@ -83,7 +83,7 @@ extension Aggregate where Result == Int {
 extension Aggregate {
     /// The sum of a number; 0 for no objects.
     ///
-    /// Whole and decimal numbers are added exactly. Binary numbers are added in the order of the objects.
+    /// Numbers are added exactly; the sum of binary numbers is rounded, once.
     public static func sum(
         _ attribute: KeyPath<Object, Result>
     ) -> Aggregate where Result: AttributeValue & Numeric {

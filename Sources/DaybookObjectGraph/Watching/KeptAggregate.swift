@@ -3,9 +3,8 @@ import Foundation
 
 /// An aggregate of a value of each object that a list shows.
 ///
-/// Counts, and sums and means of whole and decimal numbers, follow each change. An extreme stands at the end of a list
-/// that is sorted by the value, where there is no limit. What is left, sums and means of binary numbers, which are
-/// rounded in the order of the objects, and extremes within a limit, is worked out again in memory: O(*n*).
+/// Counts, sums and means follow each change. An extreme stands at the end of a list that is sorted by the value, where
+/// there is no limit; within a limit it is worked out again in memory: O(*n*).
 struct KeptAggregate {
     private let function: AggregateFunction
     private let type: AttributeType

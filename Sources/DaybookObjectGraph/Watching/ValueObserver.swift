@@ -11,9 +11,8 @@ public import Observation
 /// ```
 ///
 /// It follows what changes as a ``ResultsObserver`` does, and is the same value as
-/// ``ManagedObjectContext/fetch(_:of:)`` works out. Counts, and sums and means of whole and decimal numbers, cost
-/// O(log *n*) for each object that changes, and so do extremes of requests without limit and offset. Binary numbers are
-/// added again in the order of the objects, without reading any.
+/// ``ManagedObjectContext/fetch(_:of:)`` works out. Counts, sums and means cost O(log *n*) for each object that changes,
+/// and so do extremes of requests without limit and offset.
 ///
 /// Like its context, it is used on the context's queue; its changes are read anywhere.
 public final class ValueObserver<Result: Sendable>: Observable, @unchecked Sendable {

@@ -2,9 +2,9 @@ import Foundation
 
 /// Computes an aggregate of values that come one after the other.
 ///
-/// Integers and decimals are added exactly; a sum that their type cannot hold is an error.
-/// Floating-point numbers and decimals are added in the order in which they come, because an
-/// intermediate sum may be rounded. Null does not count.
+/// Numbers are added exactly. A sum of integers or decimals that their type cannot hold is an error, one of
+/// binary numbers is rounded, once. Decimals are added in the order in which they come, because an intermediate
+/// sum may be one that none can hold. Null does not count.
 package struct Aggregation: Sendable {
     private let function: AggregateFunction
     private let type: AttributeType
@@ -14,12 +14,12 @@ package struct Aggregation: Sendable {
     private var decimal = Decimal(0)
     /// Whether no digit of the sum of decimals has been lost.
     private var isExact = true
-    private var binary = 0.0
+    private var binary = BinarySum()
     /// The numbers of a part, which are added when it is joined, or those of a median.
-    private var binaries: [Double] = []
     private var decimals: [Decimal] = []
     /// The numbers of a median.
     private var integers: [Int64] = []
+    private var binaries: [Double] = []
     private var isPart = false
     private var extreme = Value.null
     /// The different values in their canonical form.
@@ -46,7 +46,7 @@ package struct Aggregation: Sendable {
     /// Whether the order of the values makes no difference.
     package var isOrderFree: Bool {
         switch function {
-        case .sum, .average: storage == .integer
+        case .sum, .average: storage != .decimal
         case .count, .distinct, .minimum, .maximum, .median: true
         }
     }
@@ -65,7 +65,7 @@ package struct Aggregation: Sendable {
         case .sum, .average:
             switch value {
             case .int(let number): integer += Int128(number)
-            case .double(let number): add(number)
+            case .double(let number): binary.add(number)
             case .decimal(let number): add(number)
             default: break
             }
@@ -82,8 +82,8 @@ package struct Aggregation: Sendable {
     /// Takes back a value that was added.
     ///
     /// - Parameter value: The value.
-    /// - Returns: Whether it could be: an extreme and a rounded sum do not tell what they were without it.
-    ///   Otherwise the aggregate is of no use any more.
+    /// - Returns: Whether it could be: an extreme does not tell what it was without it, nor does a sum of decimals
+    ///   with digits lost. Otherwise the aggregate is of no use any more.
     package mutating func remove(_ value: Value) -> Bool {
         guard !value.isNull else { return true }
         count -= 1
@@ -91,6 +91,9 @@ package struct Aggregation: Sendable {
         case (.count, _): return true
         case (.sum, .int(let number)), (.average, .int(let number)):
             integer -= Int128(number)
+            return true
+        case (.sum, .double(let number)), (.average, .double(let number)):
+            binary.remove(number)
             return true
         case (.sum, .decimal(var number)), (.average, .decimal(var number)):
             number.negate()
@@ -141,8 +144,8 @@ package struct Aggregation: Sendable {
             binaries += part.binaries
             decimals += part.decimals
         } else {
+            binary.add(part.binary)
             for number in part.decimals { add(number) }
-            for number in part.binaries { add(number) }
         }
         different.formUnion(part.different)
         guard !part.extreme.isNull else { return }
@@ -152,10 +155,6 @@ package struct Aggregation: Sendable {
         {
             extreme = part.extreme
         }
-    }
-
-    private mutating func add(_ number: Double) {
-        if isPart { binaries.append(number) } else { binary += number }
     }
 
     private mutating func add(_ number: Decimal) {
@@ -186,7 +185,7 @@ package struct Aggregation: Sendable {
     private var sum: Value? {
         switch storage {
         case .integer: Int64(exactly: integer).flatMap { type.holds($0) ? .int($0) : nil }
-        case .double: .double(binary)
+        case .double: .double(binary.value)
         case .decimal: isExact ? .decimal(decimal) : nil
         default: nil
         }
@@ -195,7 +194,7 @@ package struct Aggregation: Sendable {
     private var mean: Value? {
         switch storage {
         case .integer: .double(Double(integer) / Double(count))
-        case .double: .double(binary / Double(count))
+        case .double: .double(binary.mean(of: count))
         case .decimal: isExact ? .decimal(decimal / Decimal(count)) : nil
         default: nil
         }

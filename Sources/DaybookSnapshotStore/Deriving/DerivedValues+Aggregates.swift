@@ -4,8 +4,8 @@ internal import Foundation
 
 // A count, a sum of integers or decimals, and an extreme that is not lost are computed from the
 // value before, so that they cost the same for ten members and a million. Floating-point numbers
-// are added anew, in the order of their objects: adding and subtracting again leaves a rounding
-// error, and then a value would depend on more than the members.
+// are added anew: the rounded sum does not tell the exact one, and adding to it and subtracting again would make
+// the value depend on more than the members.
 extension DerivedValues {
     /// The value that an attribute has after the entry, worked out from the value before where that is
     /// enough.
@@ -54,7 +54,7 @@ extension DerivedValues {
             return .int(Int64(members.count))
         }
         var values: [Value] = []
-        for member in members.sorted() {
+        for member in members {
             let value = try value(after: source, of: member, in: transaction)
             if !value.isNull { values.append(value) }
         }
@@ -147,12 +147,13 @@ extension Decimal {
 extension [Value] {
     /// The sum of floating-point numbers; nil when it is infinite and none of them is.
     fileprivate func binarySum(isSingle: Bool) -> Value? {
-        var sum = 0.0
+        var exact = BinarySum()
         var isFinite = true
         for case .double(let value) in self {
-            sum += value
+            exact.add(value)
             isFinite = isFinite && value.isFinite
         }
+        var sum = exact.value
         if isSingle { sum = Double(Float(sum)) }
         return !sum.isFinite && isFinite ? nil : .double(sum)
     }

@@ -264,10 +264,13 @@ import Testing
             #expect(
                 try context.explain(FetchRequest<Payee>().select(\.name))
                     .hasSuffix("; columns are read from the rows"))
-            // Binary numbers are added in the order of the objects, so pending ones must not come last.
+            let sums = FetchRequest<Payee>(where: \.grade == 1)
+                .select(\.group?.title, .sum(\.salary))
             Payee(context: context).rate = 2
+            #expect(try context.explain(selection) == text)
+            // Decimals are added in the order of the objects, so pending ones must not come last.
             #expect(
-                try context.explain(selection).hasSuffix(
+                try context.explain(sums).hasSuffix(
                     "; objects are grouped one by one, by 'group.title'"))
         }
     }

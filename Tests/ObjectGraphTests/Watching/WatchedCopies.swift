@@ -125,6 +125,7 @@ final class WatchedSum {
     private let sum: ValueObserver<Int>
     private let mean: ValueObserver<Double?>
     private let pay: ValueObserver<Decimal>
+    private let weight: ValueObserver<Double>
     private let least: ValueObserver<Decimal?>
     private let greatest: ValueObserver<String?>
     private let count: ValueObserver<Int>
@@ -137,6 +138,7 @@ final class WatchedSum {
         sum = try ValueObserver(.sum(\WatchedPerson.points), of: request, in: context)
         mean = try ValueObserver(.average(\WatchedPerson.points), of: request, in: context)
         pay = try ValueObserver(.sum(\WatchedPerson.pay), of: request, in: context)
+        weight = try ValueObserver(.sum(\WatchedPerson.weight), of: request, in: context)
         least = try ValueObserver(.minimum(\WatchedPerson.pay), of: request, in: context)
         greatest = try ValueObserver(.maximum(\WatchedPerson.name), of: request, in: context)
         count = try ValueObserver(countOf: request, in: context)
@@ -150,6 +152,7 @@ final class WatchedSum {
             #expect(try sum.value == context.fetch(.sum(\.points), of: request), "\(what)")
             #expect(try mean.value == context.fetch(.average(\.points), of: request), "\(what)")
             #expect(try pay.value == context.fetch(.sum(\.pay), of: request), "\(what)")
+            #expect(try weight.value == context.fetch(.sum(\.weight), of: request), "\(what)")
             #expect(try least.value == context.fetch(.minimum(\.pay), of: request), "\(what)")
             #expect(try greatest.value == context.fetch(.maximum(\.name), of: request), "\(what)")
             #expect(

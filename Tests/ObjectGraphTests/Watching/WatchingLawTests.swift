@@ -76,6 +76,9 @@ private final class WatchedHistory {
 
     private func number() -> Int { Int.random(in: 0..<4, using: &random) }
 
+    /// Numbers that lose each other where a sum is rounded with each.
+    private func weight() -> Double { [1e16, 1, -1e16, 0.1][number()] }
+
     private func chance(_ count: Int) -> Bool { Int.random(in: 0..<count, using: &random) == 0 }
 
     private func pick<Object: ManagedObject>(
@@ -132,6 +135,7 @@ private final class WatchedHistory {
         person.name = chance(4) ? nil : "N\(number())"
         person.points = number()
         person.pay = chance(4) ? nil : Decimal(number())
+        person.weight = chance(4) ? nil : weight()
         person.team = pick(teams, WatchedTeam.self, context)
         person.mentor = chance(2) ? nil : pick(people, WatchedPerson.self, context)
         people.append(person.objectID)
@@ -142,7 +146,9 @@ private final class WatchedHistory {
         switch Int.random(in: 0..<14, using: &random) {
         case 0: person.points = number()
         case 1: person.name = chance(3) ? nil : "N\(number())"
-        case 2: person.pay = chance(3) ? nil : Decimal(number())
+        case 2:
+            person.pay = chance(3) ? nil : Decimal(number())
+            person.weight = chance(4) ? nil : weight()
         case 3: person.team = chance(3) ? nil : pick(teams, WatchedTeam.self, context)
         case 4: person.mentor = chance(3) ? nil : pick(people, WatchedPerson.self, context)
         case 5: person.guest = chance(3) ? nil : pick(teams, WatchedTeam.self, context)

@@ -8,6 +8,8 @@ class WatchedPerson: ManagedObject {
     @Attribute var name: String?
     @Attribute(.indexed) var points: Int = 0
     @Attribute var pay: Decimal?
+    /// Of numbers whose rounded sum depends on the order.
+    @Attribute var weight: Double?
     @Relationship(inverse: \WatchedTeam.members) var team: WatchedTeam?
     @Relationship(inverse: \WatchedPerson.pupils) var mentor: WatchedPerson?
     @Relationship var pupils: Set<WatchedPerson>

@@ -67,8 +67,7 @@ struct GroupTableTests {
                     joined.value(of: aggregate, in: group) == whole.value(of: aggregate, in: group))
             }
         }
-        // 0.1, 0.3, 0.3 and 0.7.
-        #expect(joined.value(of: 0, in: 0) == .double(0.1 + 0.3 + 0.3 + 0.7))
+        #expect(joined.value(of: 0, in: 0) == .double([0.1, 0.3, 0.3, 0.7].exactSum))
         #expect(joined.value(of: 1, in: 0) == .double(0.3))
         #expect(joined.value(of: 2, in: 0) == .int(3))
         #expect(joined.value(of: 1, in: 2) == .null)

@@ -141,8 +141,8 @@ struct SharedPastTests {
                 let weight = try #require(history.entity.property(named: "weight"))
                 var sum = Aggregation(.sum, of: .double)
                 try snapshot.aggregate(&sum, of: weight, query)
-                // In the order of the objects, to the last bit.
-                let total = found.reduce(0.0) { $0 + (items[$1]?.weight ?? 0) }
+                // To the last bit.
+                let total = found.compactMap { items[$0]?.weight }.exactSum
                 #expect(sum.value == .double(total), about)
 
                 var grouping = Grouping(history.entity)
@@ -159,7 +159,7 @@ struct SharedPastTests {
                     let members = found.filter { items[$0]?.kind == kind }
                     return [
                         .string(kind), .int(Int64(members.count)),
-                        .double(members.reduce(0.0) { $0 + (items[$1]?.weight ?? 0) }),
+                        .double(members.compactMap { items[$0]?.weight }.exactSum),
                     ]
                 }
                 #expect(rows == expected, about)
