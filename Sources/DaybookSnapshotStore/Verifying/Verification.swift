@@ -308,13 +308,15 @@ struct Verification {
         }
     }
 
-    /// Checks that every reference leads to an object, unless the model lets it dangle.
+    /// Checks that every reference leads to an object, unless the model lets it dangle, and back again where the
+    /// relationship is its own inverse: both ends are stored then.
     private mutating func checkReferences(in transaction: borrowing ReadTransaction) throws {
         let schema = store.schema
         // A record whose check does not fit has been reported; here only keys count.
         let referrers = parts.tables.referrers
         let rows = parts.tables.rows.unchecked
         var lost: [Link] = []
+        var oneSided: [Link] = []
         let start: [UInt8] = []
         try transaction.scan(
             referrers.unchecked, from: start.span.bytes, to: nil, order: .ascending
@@ -327,11 +329,16 @@ struct Verification {
             }
             let link = try Link(key, stored.extracting(droppingLast: referrers.checkSize))
             let target = StoreKey.object(link.object)
-            let dangles = schema.property(link.property).map(schema.leavesDangling)
-            if dangles == false,
-                try !transaction.contains(rows, target.span.bytes)
-            {
-                lost.append(link)
+            guard let property = schema.property(link.property) else { return .proceed }
+            guard try transaction.contains(rows, target.span.bytes) else {
+                if !schema.leavesDangling(property) { lost.append(link) }
+                return .proceed
+            }
+            if property.isSelfInverse {
+                let back = StoreKey.link(from: link.other, link.property, to: link.object)
+                if try !transaction.contains(referrers.unchecked, back.span.bytes) {
+                    oneSided.append(link)
+                }
             }
             return .proceed
         }
@@ -341,6 +348,14 @@ struct Verification {
             report.add(
                 .reference, place,
                 "\(place) refers to \(schema.name(of: link.object)), which does not exist.")
+        }
+        for link in oneSided {
+            let property = schema.property(link.property)?.name ?? "?"
+            let place = "'\(property)' of \(schema.name(of: link.other))"
+            report.add(
+                .reference, place,
+                "\(place) refers to \(schema.name(of: link.object)), which does not refer back, "
+                    + "though the relationship is its own inverse.")
         }
     }
 

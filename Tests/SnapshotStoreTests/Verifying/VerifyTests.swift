@@ -86,6 +86,27 @@ struct VerifyTests {
         #expect(report.findings.map(\.place) == ["rows, Skill/2"])
     }
 
+    @Test func `a relationship that is its own inverse has to be there at both ends`() throws {
+        let temporary = try TemporaryStore(.payroll)
+        let store = temporary.store
+        let ada = try store.add("Employee")
+        let bob = try store.add("Employee")
+        let there = store.update(ada, "friends", adding: [Member(object: bob)])
+        let back = store.update(bob, "friends", adding: [Member(object: ada)])
+
+        try store.forge([there])
+
+        let report = try store.verify()
+        #expect(report.findings.map(\.kind) == [.reference])
+        #expect(
+            report.findings.map(\.message) == [
+                "'friends' of Employee/\(ada.number) refers to Employee/\(bob.number), which does not "
+                    + "refer back, though the relationship is its own inverse."
+            ])
+        try store.forge([back])
+        #expect(try store.verify().findings.allSatisfy { $0.kind != .reference })
+    }
+
     @Test func `rebuilding repairs a damaged table`() throws {
         let history = try RandomHistory(seed: 33, entries: 20)
         let digest = try history.store.projectionDigest()
