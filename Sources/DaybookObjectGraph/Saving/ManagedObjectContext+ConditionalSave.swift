@@ -50,7 +50,8 @@ extension ManagedObjectContext {
         at date: Date? = nil
     ) throws -> SequenceNumber? {
         let (store, query) = try conditionQuery(request)
-        let condition = SaveCondition(.unchanged, query, since: entry)
+        let own = try landedSave(in: store)?.entry
+        let condition = SaveCondition(.unchanged, query, since: entry, besides: own)
         return try terms.with(SaveTerms.JudgedCondition(store: store.number, condition: condition))
         {
             try save(author: author, note: note, info: info, at: date)
@@ -83,7 +84,7 @@ extension ManagedObjectContext {
         at date: Date? = nil
     ) throws -> SequenceNumber? {
         let (store, query) = try conditionQuery(request)
-        let own = try landedObjects(in: store)
+        let own = try landedSave(in: store)?.objects ?? []
         let condition = try store.store.condition(noneOf: query, besides: own)
         return try terms.with(SaveTerms.JudgedCondition(store: store.number, condition: condition))
         {
@@ -91,14 +92,17 @@ extension ManagedObjectContext {
         }
     }
 
-    /// The objects of a save in doubt whose entry has landed: they are there by this save, which is saved again.
+    /// The entry of a save in doubt that has landed, and its objects: what is there by this save, which is saved again,
+    /// is not in its way.
     ///
     /// - Throws: As ``Store/settle(_:)``.
-    private func landedObjects(in store: PersistentStore) throws -> Set<ObjectID> {
+    private func landedSave(
+        in store: PersistentStore
+    ) throws -> (entry: SequenceNumber, objects: Set<ObjectID>)? {
         guard let doubtful = terms.doubtfulSave(in: store.number),
-            try store.store.settle(doubtful.doubt) != nil
-        else { return [] }
-        return Set(doubtful.changes.map(\.object))
+            let entry = try store.store.settle(doubtful.doubt)?.sequence
+        else { return nil }
+        return (entry, Set(doubtful.changes.map(\.object)))
     }
 
     /// The store that judges a condition, and its query there, whatever the limit.

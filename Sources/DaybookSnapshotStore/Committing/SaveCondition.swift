@@ -22,6 +22,8 @@ package struct SaveCondition: Sendable {
     let entities: Set<EntityNumber>?
     let filter: Filter
     let since: SequenceNumber
+    /// An entry that does not count: that of the save itself, which is made again.
+    let own: SequenceNumber?
 
     /// A condition on what a query finds, whatever its limit.
     ///
@@ -31,7 +33,10 @@ package struct SaveCondition: Sendable {
     ///   - demand: What is demanded.
     ///   - query: The entities and the filter.
     ///   - since: The last entry that the caller has seen.
-    package init(_ demand: Demand, _ query: Query, since: SequenceNumber) {
+    ///   - own: An entry after it that does not count.
+    package init(
+        _ demand: Demand, _ query: Query, since: SequenceNumber, besides own: SequenceNumber? = nil
+    ) {
         // With a limit the order, too, decides what a query finds.
         let isLimited = query.limit != nil || query.offset > 0
         let isOfRow =
@@ -41,6 +46,7 @@ package struct SaveCondition: Sendable {
         entities = isOfRow ? Set(query.entities) : nil
         filter = isOfRow ? query.filter : .constant(true)
         self.since = since
+        self.own = own
     }
 }
 
@@ -113,6 +119,7 @@ struct ConditionCheck {
         try parts.journal.entries(
             from: condition.since.next, through: head, in: transaction
         ) { entry in
+            if entry.sequence == condition.own { return .proceed }
             let payload = try EntryPayload.Encoded(entry)
             let bytes = payload.bytes.span.bytes
             var offset = payload.changesOffset

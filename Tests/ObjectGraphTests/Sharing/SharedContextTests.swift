@@ -437,4 +437,28 @@ import Testing
         Player(context: ada.context).name = "Mia"
         #expect(code { try ada.context.save(ifNone: none) } == .conditionFailed)
     }
+
+    @Test @MainActor
+    func `a save in doubt that has landed is not in its own way when more is changed`()
+        throws
+    {
+        let ada = try Program("ada", server)
+        let (_, kim, lee) = try team(ada)
+        let seen = try ada.store.head()
+        let all = FetchRequest<Player>()
+        kim.goals = 3
+        try ada.journal.script = FaultScript(appends: [.inDoubt(.landed)])
+        #expect(code { try ada.context.save(ifUnchanged: all, since: seen) } == .inDoubt)
+        kim.goals = 4
+
+        let more = try ada.context.save(ifUnchanged: all, since: seen)
+
+        #expect(try more == ada.store.head())
+        #expect(more == seen.next.next)
+        lee.goals = 1
+        let error = #expect(throws: StoreError.self) {
+            try ada.context.save(ifUnchanged: all, since: seen)
+        }
+        #expect(error?.code == .conditionFailed)
+    }
 }
