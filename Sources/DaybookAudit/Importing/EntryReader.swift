@@ -17,7 +17,7 @@ package struct EntryReader: Sendable {
 
     /// What a line has.
     package enum Line: Sendable {
-        /// The events of an entry; none for one that sets the model.
+        /// The events of an entry.
         case events([ForeignEvent])
         /// Some bytes of large data, to which a later entry refers.
         case data(LargeDataLine)
@@ -46,7 +46,7 @@ package struct EntryReader: Sendable {
         let note = try members.optional("note", read: .text)
         let info = try members.info()
         let undoes = try members.undoes(before: SequenceNumber(sequence))
-        guard try members.optional("kind", read: .kind) != .model else { return [] }
+        _ = try members.optional("kind", read: .kind)
         var events: [ForeignEvent] = []
         for (index, json) in try members.list("changes").enumerated() {
             let origin = ForeignOrigin(

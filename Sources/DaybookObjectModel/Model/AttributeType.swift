@@ -59,8 +59,13 @@ extension AttributeType {
             return ValueMisfit(
                 number > 0 ? .numberTooLarge : .numberTooSmall, "holds 32-bit integers")
         case (.float, .double(let number)):
-            let fits = number.isNaN || !number.isFinite || Double(Float(number)) == number
-            return fits ? nil : ValueMisfit(.invalid, "holds single-precision numbers")
+            guard number.isFinite, Double(Float(number)) != number else { return nil }
+            guard Float(number).isInfinite else {
+                return ValueMisfit(.invalid, "holds single-precision numbers")
+            }
+            return ValueMisfit(
+                number > 0 ? .numberTooLarge : .numberTooSmall,
+                "holds single-precision numbers, none beyond \(Float.greatestFiniteMagnitude)")
         case (.date, .date(let date)):
             return date.timeIntervalSinceReferenceDate.isFinite
                 ? nil : ValueMisfit(.invalidDate, "holds finite dates")

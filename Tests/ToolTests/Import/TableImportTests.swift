@@ -277,6 +277,9 @@ import Testing
         #expect(result.text == "Imported entry \(before + 1): 2 inserted.\n")
         #expect(result.talk.contains("nothing of lines 4 to 5 was saved"))
         #expect(try library.head() == before + 1)
+
+        let one = try importing("name\nAda\n", of: "Person")
+        #expect(one.talk.contains("so nothing of line 2 was saved"))
     }
 
     @Test func `a row that takes what only one object can hold is refused`() throws {

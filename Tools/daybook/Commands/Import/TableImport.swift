@@ -126,10 +126,13 @@ struct TableImport {
 
     private func refusal() -> ToolError {
         let rows = tally.count == 1 ? "1 row was refused" : "\(tally.count) rows were refused"
-        let lines = tally.lines.map { "lines \($0.lowerBound) to \($0.upperBound)" } ?? "the table"
+        let lines = tally.lines.map { lines in
+            lines.count == 1
+                ? "line \(lines.lowerBound)" : "lines \(lines.lowerBound) to \(lines.upperBound)"
+        }
         return ToolError(
             .finding,
-            "\(rows), so nothing of \(lines) was saved. Correct the rows, or use '--skip-refused' "
+            "\(rows), so nothing of \(lines ?? "the table") was saved. Correct the rows, or use '--skip-refused' "
                 + "to import the others.")
     }
 }
