@@ -233,6 +233,7 @@ struct SchemaDifference {
     ) {
         let title = "'\(after.name).\(name)'"
         let check = ModelStep.Check.values(after.number, property.number)
+        let moved = attributesBelow(replacedBy: property, in: after)
         if let slot = property.slot, slot < after.fills.count,
             case .converted(let source, let type) = after.fills[slot]
         {
@@ -240,6 +241,10 @@ struct SchemaDifference {
             add(
                 .convert, after.name, name, "convert \(title) from \(was) to \(type.rawValue)",
                 check: check)
+        } else if !moved.isEmpty {
+            add(
+                .moveProperty, after.name, name,
+                "move \(moved.joined(separator: " and ")) to \(title)", check: check)
         } else if let attribute = property.attribute, let derivation = attribute.derivation {
             add(
                 .addProperty, after.name, name,
@@ -272,6 +277,25 @@ struct SchemaDifference {
         } else if property.isIndexed {
             add(.addIndex, after.name, name, "index \(title)", isCompatible: true)
         }
+    }
+
+    /// The attributes of entities below one whose values an attribute there takes over, by name and with their type
+    /// where it is another.
+    private func attributesBelow(
+        replacedBy property: SchemaProperty, in entity: SchemaEntity
+    ) -> [String] {
+        var found: Set<String> = []
+        for member in entity.family.compactMap({ new.entity($0) })
+        where member.number != entity.number {
+            guard let slot = member.slot(of: property.number), slot < member.fills.count,
+                case .converted(let source, let type) = member.fills[slot],
+                let was = old.property(source), let attribute = was.attribute
+            else { continue }
+            let declarer = old.declarer(of: source).flatMap { old.entity($0)?.name } ?? member.name
+            let ofType = attribute.type == type ? "" : " of type \(attribute.type.rawValue)"
+            found.insert("'\(declarer).\(was.name)'\(ofType)")
+        }
+        return found.sorted()
     }
 
     private mutating func compare(

@@ -43,7 +43,7 @@ extension ModelStep {
     /// Whether something is no longer in the model after the step.
     fileprivate var takesAway: Bool {
         switch kind {
-        case .removeEntity, .removeProperty, .convert, .changeSuperentity: true
+        case .removeEntity, .removeProperty, .moveProperty, .convert, .changeSuperentity: true
         default: false
         }
     }

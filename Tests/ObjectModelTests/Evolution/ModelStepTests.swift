@@ -404,4 +404,33 @@ import Testing
                 "index 'A2.z'", "add entity 'C'",
             ])
     }
+
+    @Test(arguments: [AttributeType.string, .int64])
+    func
+        `an attribute that moves up from several entities, or as another type, is a move to be checked`(
+            type: AttributeType
+        ) throws
+    {
+        let before = try ModelVersion(
+            first: model(
+                entity("A"), entity("B", under: "A", [attribute("x")]),
+                entity("C", under: "A", type == .string ? [attribute("x")] : [])))
+        let after = try before.evolved(
+            to: model(
+                entity("A", [attribute("x", type)]), entity("B", under: "A"),
+                entity("C", under: "A")), in: 2)
+
+        let steps = Schema(after).steps(from: Schema(before))
+
+        #expect(steps.map(\.kind) == [.moveProperty])
+        #expect(steps.map(\.isCompatible) == [false])
+        #expect(
+            steps.map(\.description) == [
+                type == .string
+                    ? "move 'B.x' and 'C.x' to 'A.x'" : "move 'B.x' of type string to 'A.x'"
+            ])
+        let number = try #require(after.entity(named: "A")?.properties["x"])
+        let owner = try #require(after.entity(named: "A")?.number)
+        #expect(steps.first?.check == .values(owner, number))
+    }
 }
