@@ -94,6 +94,15 @@ extension ManagedObjectContext {
             let old = property.slot.flatMap { object.value(inSlot: $0).reference }
             followReference(of: object, property, from: old, to: nil)
         }
+        var barring: [PropertyNumber: [ObjectID]] = [:]
+        for property in schema.properties where property.barsDelete {
+            if let slot = property.slot {
+                barring[property.number] = [object.value(inSlot: slot).reference].compactMap(\.self)
+            } else if let (_, list) = lists.first(where: { $0.0.number == property.number }) {
+                barring[property.number] = list.sorted
+            }
+        }
+        registry.rememberBarring(barring, of: object)
         let edits = journal.record(of: object)?.edits ?? []
         journal.recordDelete(of: object, valuesToDelete(of: object, edits), because: cause)
         return Dictionary(uniqueKeysWithValues: lists.map { ($0.number, $1.sorted) })
@@ -250,6 +259,14 @@ extension ManagedObjectContext {
         guard let holders = deletion.holders[property.number], !holders.isEmpty else { return now }
         let known = Set(now.map(\.graphID.object))
         return now + objects(holders.filter { !known.contains($0) })
+    }
+}
+
+extension SchemaProperty {
+    /// Whether it is a relationship with the rule `deny` that is kept with the object itself. What it leads to has to
+    /// be noted when the object is deleted: the net change starts at the last save.
+    fileprivate var barsDelete: Bool {
+        relationship?.deleteRule == .deny && (slot != nil || isStoredToMany)
     }
 }
 

@@ -19,6 +19,7 @@ final class ObjectRegistry {
     private var bindingsByType = ClassBindings()
     /// The stored values of properties that a hook has set to something else.
     @exclusivity(unchecked) private var storedValues = StoredValues()
+    @exclusivity(unchecked) private var barring: [GraphID: [PropertyNumber: [ObjectID]]] = [:]
     /// Faults that were fetched in batches and have not fired yet.
     @exclusivity(unchecked) private var batches = FaultBatches()
 
@@ -62,6 +63,7 @@ final class ObjectRegistry {
     func remove(_ object: ManagedObject) {
         map.remove(object.graphID)
         retained.remove(object)
+        if !barring.isEmpty { barring[object.graphID] = nil }
     }
 
     /// Registers an instance under another identifier.
@@ -86,6 +88,7 @@ final class ObjectRegistry {
         map.removeAll()
         retained.removeAll()
         storedValues = StoredValues()
+        barring = [:]
         batches.removeAll()
     }
 
@@ -140,6 +143,20 @@ final class ObjectRegistry {
     /// Forgets the remembered values of an object that has been read again.
     func forgetStoredValues(of object: ManagedObject) {
         storedValues.forget(object)
+    }
+
+    // MARK: - Deletes
+
+    /// Remembers what relationships with the rule `deny` led to when an object was deleted; see
+    /// ``barring(deleteOf:)``.
+    func rememberBarring(_ destinations: [PropertyNumber: [ObjectID]], of object: ManagedObject) {
+        if !destinations.isEmpty { barring[object.graphID] = destinations }
+    }
+
+    /// What relationships with the rule `deny` that are kept with an object led to when it was deleted; none where it
+    /// has none of them.
+    func barring(deleteOf object: ManagedObject) -> [PropertyNumber: [ObjectID]] {
+        barring[object.graphID] ?? [:]
     }
 
     // MARK: - Batches

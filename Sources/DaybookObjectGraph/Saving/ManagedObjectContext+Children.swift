@@ -11,6 +11,8 @@ struct ChildSave {
         let seen: [Value]
         /// Whether the object is inserted again, as others may know it.
         let isReturned: Bool
+        /// What barred a delete in the child when it was made, by relationship.
+        let barring: [PropertyNumber: [ObjectID]]
     }
 
     /// In the order of an entry.
@@ -35,7 +37,8 @@ extension ManagedObjectContext {
             return ChildSave.Item(
                 id: item.object.graphID, change: change,
                 seen: change.isInsert ? [] : item.valuesSeen,
-                isReturned: item.object.status.isReturned)
+                isReturned: item.object.status.isReturned,
+                barring: change.isDelete ? registry.barring(deleteOf: item.object) : [:])
         }
         return ChildSave(
             items: changed.sorted { $0.change.precedes($1.change) }, policy: mergePolicy,
@@ -85,6 +88,7 @@ extension ManagedObjectContext {
         let object: ManagedObject?
         let change: Change
         let isReturned: Bool
+        let barring: [PropertyNumber: [ObjectID]]
     }
 
     /// The collisions of what a child would save with what has changed here, whichever side its policy
@@ -156,7 +160,7 @@ extension ManagedObjectContext {
             arrivals.append(
                 Arrival(
                     id: item.id, object: outcome.object, change: change,
-                    isReturned: item.isReturned))
+                    isReturned: item.isReturned, barring: item.barring))
         }
         if !conflicts.isEmpty, save.policy == .error {
             throw StoreError.conflict(conflicts, in: coordinator.model.schema)
@@ -291,6 +295,7 @@ extension ManagedObjectContext {
                 known.merge(holders[arrival.id] ?? [:]) { $0 + $1 }
             }
             delete(object, cause: arrival.change.cause, heldBy: known)
+            registry.rememberBarring(arrival.barring, of: object)
         }
     }
 

@@ -147,8 +147,14 @@ extension ManagedObjectContext {
         var failures: [ValidationFailure] = []
         for (index, property) in object.binding.schema.properties.enumerated() {
             guard property.relationship?.deleteRule == .deny else { continue }
+            let noted =
+                object.isDeleted ? registry.barring(deleteOf: object)[property.number] : nil
             let remaining: [ManagedObject]
-            if let slot = property.slot {
+            if let noted {
+                remaining = noted.map {
+                    self.object(GraphID(store: object.graphID.store, object: $0))
+                }
+            } else if let slot = property.slot {
                 remaining = [values[slot].reference].compactMap { $0 }.map {
                     self.object(GraphID(store: object.graphID.store, object: $0))
                 }
