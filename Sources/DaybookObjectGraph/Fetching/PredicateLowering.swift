@@ -245,7 +245,12 @@ extension PredicateExpressions.OptionalFlatMap: LowerableExpression {
     func lowered(_ scope: LoweringScope) throws -> Lowered {
         switch try lower(wrapped, scope) {
         case .path(let path, let entity):
-            return try lower(transform, scope.binding(variable.key, to: path, entity))
+            let lowered = try lower(transform, scope.binding(variable.key, to: path, entity))
+            guard case .expression(let value) = lowered else { return lowered }
+            if case .path = value { return lowered }
+            // A path without an object is null by itself; a count over it would be 0.
+            let isNull = FilterComparison(.path(path), .equal, .constant(.null))
+            return .expression(.conditional(.comparison(isNull), .constant(.null), value))
         case .composite(let path, let entity, let elements):
             return try lower(transform, scope.binding(variable.key, to: path, entity, elements))
         default: throw NotLowerable(expression: "an optional chain")

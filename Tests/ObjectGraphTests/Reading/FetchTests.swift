@@ -153,6 +153,11 @@ import Testing
                     ["Ada", "Bob", "Cyd"]
                 ),
                 (#Predicate { -$0.firstName.count > -3 }, []),
+                // Nobody's colleagues are not no colleagues.
+                (#Predicate { $0.department?.employees.count == 0 }, []),
+                (#Predicate { $0.department?.employees.count != 0 }, ["Ada", "Bob", "Cyd"]),
+                (#Predicate { ($0.department?.employees.count ?? -1) == -1 }, ["Cyd"]),
+                (#Predicate { $0.department?.employees.count == 2 }, ["Ada", "Bob"]),
             ]
             for (predicate, expected) in cases {
                 let request = FetchRequest<Employee>(where: predicate)
