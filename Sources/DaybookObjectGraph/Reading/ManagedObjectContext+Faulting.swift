@@ -139,7 +139,8 @@ extension ManagedObjectContext {
         for (object, row, page) in found {
             // Others share only what is new.
             if state == nil { share(row, page, of: object, ticket, &last) }
-            body(object, row)
+            // A hook of one that came before may have made it real, and set something.
+            if object.isFault { body(object, row) }
         }
     }
 
