@@ -79,6 +79,16 @@ struct ListNotices {
         objects[id] = notice
     }
 
+    /// Takes in what has come in later.
+    mutating func take(_ later: ListNotices) {
+        for (id, notice) in later.objects {
+            take(id, notice.properties, notice.weight, cause: notice.cause)
+        }
+        isEverything = isEverything || later.isEverything
+        isReset = isReset || later.isReset
+        gone.merge(later.gone) { $1 }
+    }
+
     /// Keeps an object that has gone until lists have been told.
     mutating func keep(_ object: ManagedObject) { gone[object.graphID] = object }
 

@@ -26,8 +26,8 @@ final class WatchedList: WatchingList {
     private var results: OrderedResults
     private var table: SectionTable?
     private(set) var layout: SectionLayout
-    /// Whether something could not be read, so that the list has to be read again.
-    private var isBroken = false
+    /// What could not be followed because something could not be read, so that the list has to be read again.
+    private var missed: ListNotices?
     private var isTelling = false
     /// What has come in while the list was telling.
     private var waiting: [ListNotices] = []
@@ -124,7 +124,7 @@ final class WatchedList: WatchingList {
         let prepared = try prepare()
         let entries = try prepared.entries(in: context)
         request = prepared
-        isBroken = false
+        missed = nil
         results = OrderedResults(entries, in: prepared.order)
         table = prepared.hasSections ? SectionTable(prepared.order.sortings[0]) : nil
         for entry in entries { table?.add(entry.keys[0]) }
@@ -150,6 +150,7 @@ final class WatchedList: WatchingList {
     /// Forgets everything, until it is fetched again.
     private func forget() {
         request = nil
+        missed = nil
         results = OrderedResults(in: ResultOrder(sortings: [], ranks: [:]))
         table = nil
         layout = .undivided(0)
@@ -164,7 +165,8 @@ final class WatchedList: WatchingList {
         isTelling = true
         defer { isTelling = false }
         while !waiting.isEmpty {
-            let next = waiting.removeFirst()
+            var next = missed ?? ListNotices()
+            next.take(waiting.removeFirst())
             guard isWanted() else {
                 waiting = []
                 return follow(false)
@@ -174,16 +176,18 @@ final class WatchedList: WatchingList {
             guard renewal == .byItself || request != nil else { continue }
             do {
                 let step = try step(next)
+                missed = nil
                 if !step.isEmpty { onChange?(step) }
             } catch {
-                isBroken = true
+                missed = next
                 context.mergeFailureHandler?(error)
             }
         }
     }
 
     private func step(_ notices: ListNotices) throws -> ListStep {
-        guard let request, isFetched, !isBroken, !request.isInMemory, !notices.isEverything else {
+        guard let request, isFetched, missed == nil, !request.isInMemory, !notices.isEverything
+        else {
             return try renew(notices)
         }
         var looks: [GraphID: Look] = [:]
@@ -211,7 +215,6 @@ final class WatchedList: WatchingList {
     private func renew(_ notices: ListNotices) throws -> ListStep {
         let prepared = try prepare()
         let entries = try prepared.entries(in: context)
-        isBroken = false
         var looks: [GraphID: Look] = [:]
         results.forEach(in: 0..<results.count) { looks[$0.id] = Look() }
         for entry in entries { looks[entry.id] = Look(entry: entry) }

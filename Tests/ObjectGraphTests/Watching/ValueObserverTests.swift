@@ -1,5 +1,6 @@
 import DaybookJournalLog
 import DaybookObjectModel
+import DaybookSnapshotStore
 import DaybookTestSupport
 import Foundation
 import Testing
@@ -101,6 +102,43 @@ import Testing
             #expect(try ValueObserver(.sum(\.points), of: nobody, in: context).value == 0)
             #expect(try ValueObserver(.minimum(\.points), of: nobody, in: context).value == nil)
             #expect(try ValueObserver(\.name, ofFirst: nobody, in: context).value == nil)
+        }
+    }
+
+    @Test func `a list that could not be read tells later what it could not tell then`() throws {
+        try context.performAndWait { () throws in
+            let (ann, bea, cid) = (try person("Ann"), try person("Bea"), try person("Cid"))
+            // Read in memory, and so as a whole with each change.
+            var request = FetchRequest<WatchedPerson>(where: #Predicate { $0.isDeleted == false })
+            request.order = [.ascending(\.name)]
+            let asked = request
+            var isReadable = true
+            let list = WatchedList(in: context, .byItself) { [context] in
+                guard isReadable else { throw StoreError(.busy, "The store is busy.") }
+                return try WatchedRequest(asked, section: nil, in: context)
+            }
+            list.follow(true)
+            try list.fetch()
+            var steps: [ListStep] = []
+            list.onChange = { steps.append($0) }
+            var failures = 0
+            context.mergeFailureHandler = { _ in failures += 1 }
+
+            isReadable = false
+            ann.points = 10
+            bea.name = "Zoe"
+            context.processPendingChanges()
+            #expect(failures == 1 && steps.isEmpty)
+            isReadable = true
+            cid.points = 11
+            context.processPendingChanges()
+
+            #expect(steps.count == 1)
+            #expect(Set(steps.flatMap { $0.updates.map(\.id) }) == [ann.graphID, cid.graphID])
+            #expect(steps.flatMap { $0.objects.insertions.map(\.element) } == [bea.graphID])
+            cid.points = 12
+            context.processPendingChanges()
+            #expect(steps.last?.updates.map(\.id) == [cid.graphID])
         }
     }
 }
