@@ -21,10 +21,9 @@ extension StoreKey {
                 end(of: stop ?? kind.map { prefix + [$0] } ?? prefix) ?? []
             )
         case .prefix(let text):
-            // Without the two zero bytes that end a text.
-            var key = truncatedIndex(property, .string(text))
-            if key.count < prefix.count + StoreLayout.indexedBytesLimit { key.removeLast(2) }
-            return (key, end(of: key) ?? [])
+            // Without the two zero bytes that end a text, of which the key may have one or none where it is cut off.
+            let key = (prefix + orderedKey(of: .string(text)).dropLast(2)).prefix(longIndexSize)
+            return (Array(key), end(of: Array(key)) ?? [])
         }
     }
 

@@ -185,4 +185,30 @@ import Testing
         #expect(try store.found("Person", "name ==[cd] 'e'").isEmpty)
         #expect(try store.found("Person", "name BEGINSWITH[cd] 'B'") == [object])
     }
+
+    @Test
+    func `a text is found by the beginning that an index key has room for, and by longer ones`()
+        throws
+    {
+        let model = ManagedObjectModel(entities: [
+            EntityDescription(
+                name: "Note",
+                attributes: [AttributeDescription(name: "text", type: .string, isIndexed: true)])
+        ])
+        let temporary = try TemporaryStore(model)
+        let store = temporary.store
+        let entity = try #require(store.schema.entity(named: "Note"))
+        for length in 392...402 {
+            let beginning = String(repeating: "a", count: length - 1) + "b"
+            let long = try store.add("Note", ["text": .string(beginning + "x")])
+            let short = try store.add("Note", ["text": .string(beginning)])
+            let filter = try Filter(
+                parsing: "text BEGINSWITH '\(beginning)'", for: entity, in: store.schema)
+            try store.read { snapshot throws in
+                #expect(
+                    try snapshot.fetch(Query(entity, filter: filter)) == [long, short],
+                    "\(length) bytes")
+            }
+        }
+    }
 }
