@@ -24,10 +24,10 @@ public struct SequenceNumber: RawRepresentable, Hashable, Sendable {
         SequenceNumber(rawValue: rawValue == .max ? rawValue : rawValue + 1)
     }
 
-    /// The position before this one.
-    ///
-    /// - Precondition: This is not ``zero``.
-    public var previous: SequenceNumber { SequenceNumber(rawValue: rawValue - 1) }
+    /// The position before this one; for ``zero``, that itself.
+    public var previous: SequenceNumber {
+        SequenceNumber(rawValue: rawValue == 0 ? rawValue : rawValue - 1)
+    }
 }
 
 extension SequenceNumber: Comparable {

@@ -41,6 +41,9 @@ package final class Environment: Sendable {
     /// The path of the file, without symbolic links.
     package var path: String { core.path }
 
+    /// The file itself, whatever its name is.
+    package var fileIdentity: FileIdentity { core.pair.data }
+
     /// A table named in the options.
     ///
     /// - Throws: ``LMDBError`` with ``LMDBError/Code/noSuchTable``.

@@ -3,9 +3,17 @@ internal import Foundation
 internal import Synchronization
 
 /// The identity of a file, independent of its paths.
-struct FileIdentity: Hashable, Sendable {
-    let device: UInt64
-    let inode: UInt64
+package struct FileIdentity: Hashable, Sendable {
+    /// The file system that has the file, by the number that the kernel knows it by now.
+    package let device: UInt64
+    /// The number of the file there, which a copy does not share.
+    package let inode: UInt64
+
+    /// Describes a file.
+    package init(device: UInt64, inode: UInt64) {
+        self.device = device
+        self.inode = inode
+    }
 
     init(_ file: daybook_file) {
         device = file.device

@@ -16,6 +16,10 @@ struct RepeatedEntries {
     /// The greatest number of their new objects.
     private var numberMaximum: UInt64 = 0
     private var hasAppended = false
+    /// The numbers that the file has kept for new objects.
+    private var kept: KeptNumbers?
+    /// Whether another copy of the file has given some of them out.
+    private var hasLostNumbers = false
 
     /// - Parameters:
     ///   - models: The models of the store.
@@ -31,6 +35,7 @@ struct RepeatedEntries {
         self.options = options
         self.chunks = chunks
         (parts, draft) = try Self.start(models, in: transaction)
+        kept = try StoreMetadata.sharedNumbers(parts.tables.meta, in: transaction)
     }
 
     /// Where the journal ends.
@@ -58,6 +63,10 @@ struct RepeatedEntries {
         guard let appended, appended.sequence == entry.sequence, appended.digest == entry.digest
         else { throw StoreError.digestMismatch(entry.sequence, appended?.sequence) }
         numberMaximum = max(numberMaximum, ObjectNumbers.maximum(in: entry.changes))
+        if let known = kept?.blocks, !known.isEmpty {
+            kept?.blocks = known.filter { block in !entry.changes.contains { $0.takes(block) } }
+            hasLostNumbers = hasLostNumbers || kept?.blocks.count != known.count
+        }
         hasAppended = true
         return SaveResult(
             sequence: appended.sequence, digest: appended.digest, changes: entry.changes,
@@ -68,6 +77,9 @@ struct RepeatedEntries {
     func finish(in transaction: borrowing WriteTransaction) throws {
         guard hasAppended else { return }
         try ObjectNumbers.cover(numberMaximum, parts.tables.meta, in: transaction)
+        if hasLostNumbers {
+            try StoreMetadata.setSharedNumbers(kept, parts.tables.meta, in: transaction)
+        }
         transaction.remember(draft.last)
     }
 
@@ -110,5 +122,12 @@ struct RepeatedEntries {
                 draft.last.pending, in: transaction)
         }
         return appended
+    }
+}
+
+extension Change {
+    /// Whether it makes an object with a number of a block.
+    fileprivate func takes(_ block: Range<UInt64>) -> Bool {
+        isInsert && block.contains(object.number)
     }
 }

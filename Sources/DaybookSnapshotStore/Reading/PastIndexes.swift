@@ -13,9 +13,16 @@ final class PastIndexes: Sendable {
         case tooMany
     }
 
-    private struct Item {
-        let moment: SequenceNumber
+    /// The index of a property at a moment.
+    struct Place: Hashable, Sendable {
         let property: PropertyNumber
+        let moment: SequenceNumber
+        /// How often the journal had been cut off: after that other entries follow the moment.
+        let rewinds: UInt64
+    }
+
+    private struct Item {
+        let place: Place
         var knowledge: Knowledge
         var lastUse: UInt64
 
@@ -43,12 +50,11 @@ final class PastIndexes: Sendable {
     }
 
     /// What is known of the index of a property at a moment; nil for nothing.
-    func knowledge(
-        of property: PropertyNumber, at moment: SequenceNumber
-    ) -> Knowledge? {
+    func knowledge(of place: Place) -> Knowledge? {
         state.withLock { state in
-            let found = state.items.firstIndex { $0.property == property && $0.moment == moment }
-            guard let found else { return nil }
+            guard let found = state.items.firstIndex(where: { $0.place == place }) else {
+                return nil
+            }
             state.uses += 1
             state.items[found].lastUse = state.uses
             return state.items[found].knowledge
@@ -58,29 +64,20 @@ final class PastIndexes: Sendable {
     /// Remembers the index of a property at a moment, if there is room for it.
     ///
     /// - Returns: Whether there is.
-    func remember(
-        _ records: FormerRecords, of property: PropertyNumber, at moment: SequenceNumber
-    ) -> Bool {
+    func remember(_ records: FormerRecords, of place: Place) -> Bool {
         let hasRoom = hasRoom(for: records.count)
-        remember(hasRoom ? .records(records) : .tooMany, of: property, at: moment)
+        remember(hasRoom ? .records(records) : .tooMany, of: place)
         return hasRoom
     }
 
     /// Remembers that too many objects have changed since a moment.
-    func rememberTooMany(of property: PropertyNumber, at moment: SequenceNumber) {
-        remember(.tooMany, of: property, at: moment)
-    }
+    func rememberTooMany(of place: Place) { remember(.tooMany, of: place) }
 
-    private func remember(
-        _ knowledge: Knowledge, of property: PropertyNumber, at moment: SequenceNumber
-    ) {
+    private func remember(_ knowledge: Knowledge, of place: Place) {
         state.withLock { state in
-            state.items.removeAll { $0.property == property && $0.moment == moment }
+            state.items.removeAll { $0.place == place }
             state.uses += 1
-            state.items.append(
-                Item(
-                    moment: moment, property: property, knowledge: knowledge,
-                    lastUse: state.uses))
+            state.items.append(Item(place: place, knowledge: knowledge, lastUse: state.uses))
             while state.items.count > Self.itemsMaximum || state.count > countMaximum,
                 let oldest = state.items.indices.min(by: {
                     state.items[$0].lastUse < state.items[$1].lastUse

@@ -122,11 +122,19 @@ extension Snapshot {
 
     // MARK: - What has changed
 
+    /// Under which what is known of an index in this state is remembered.
+    func pastPlace(of index: SchemaIndex) throws -> PastIndexes.Place {
+        PastIndexes.Place(
+            property: index.number, moment: sequence,
+            rewinds: try StoreMetadata.rewinds(projection.tables.meta, in: transaction))
+    }
+
     /// The records that the objects had which have changed since; nil when these are too many.
     private func formerRecords(of index: SchemaIndex) throws -> FormerRecords? {
         let head = try StateFindings.head(of: journal, in: transaction)
+        let place = try pastPlace(of: index)
         let known: FormerRecords?
-        switch past.knowledge(of: index.number, at: sequence) {
+        switch past.knowledge(of: place) {
         case .tooMany: return nil
         case .records(let records) where records.through >= head: return records
         case .records(let records): known = records
@@ -140,13 +148,13 @@ extension Snapshot {
             records.add(try keys(of: changed, holders), through: head)
         } else {
             guard let keys = try keysInVersions(holders) else {
-                past.rememberTooMany(of: index.number, at: sequence)
+                past.rememberTooMany(of: place)
                 return nil
             }
             records = FormerRecords(through: sequence, from: .versions)
             records.add(keys, through: head)
         }
-        return past.remember(records, of: index.number, at: sequence) ? records : nil
+        return past.remember(records, of: place) ? records : nil
     }
 
     /// The entities whose objects are in an index, and where they have its properties.
@@ -224,9 +232,11 @@ extension Snapshot {
         var limit = 0
         func isWorthwhile(_ count: Int) throws -> Bool {
             guard count > limit else { return true }
+            // A damaged journal may say any number.
+            let (versions, isTooMany) = count.multipliedReportingOverflow(by: Self.versionsAtOnce)
+            guard !isTooMany else { return false }
             limit = 2 * count
-            return try projection.hasVersions(
-                count * Self.versionsAtOnce, of: entities, in: transaction)
+            return try projection.hasVersions(versions, of: entities, in: transaction)
         }
         let (passed, isTooMany) = last.rawValue.subtractingReportingOverflow(first.rawValue)
         guard !isTooMany, let passed = Int(exactly: passed), try isWorthwhile(passed) else {

@@ -76,7 +76,7 @@ extension Snapshot: PlanEstimates {
 
     private func isServing(_ index: SchemaIndex) throws -> Bool {
         guard try models.hasIndex(of: index, in: transaction) else { return false }
-        if !isLatest, case .tooMany = past.knowledge(of: index.number, at: sequence) {
+        if !isLatest, case .tooMany = try past.knowledge(of: pastPlace(of: index)) {
             return false
         }
         return true

@@ -21,7 +21,8 @@ extension JournalGate {
             if !isComplete {
                 if hasLost { try enter(write) } else { try pull(write) }
             }
-            state.withLock { $0.stopped = nil }
+            // Nothing is missing now, whatever was told of entries that have been taken back.
+            state.withLock { ($0.stopped, $0.told) = (nil, min($0.told, $0.head.rawValue)) }
         }
         for pull in pulls { pull.finish() }
     }
@@ -82,6 +83,7 @@ extension JournalGate {
     private func head(_ write: Write) throws -> SharedHead {
         let found = Found<SharedHead>()
         try write { [foreign] in found.set(try foreign.head(in: $0)) }
+        if let head = found.value { state.withLock { $0.head = head.sequence } }
         return found.value ?? .start
     }
 
@@ -105,7 +107,8 @@ extension JournalGate {
             guard let folded = found.value else { return }
             state.withLock { state in
                 if let range = folded.missing { state.news = range.upperBound }
-                state.head = max(state.head, folded.head)
+                // Not the greater one: the file may have been cut back.
+                state.head = folded.head
             }
             rest = rest[folded.end...]
             if let entry = rest.first {

@@ -55,8 +55,19 @@ package struct SharedLink: Sendable {
 // | record `sharedNumbers` of `meta` | bytes |
 // |---|---|
 // | version | 1: 1 |
+// | device, inode | of the file that has kept them, variable length |
 // | count | variable length |
 // | each block | first number and length, variable length |
+
+/// Object numbers that a file has kept for its next opening.
+struct KeptNumbers {
+    /// The file that has kept them. A copy of it has the same record, and must not give out the same numbers.
+    let file: FileIdentity
+    var blocks: [Range<UInt64>]
+
+    /// The numbers, where they are this file's own.
+    func blocks(of file: FileIdentity) -> [Range<UInt64>] { self.file == file ? blocks : [] }
+}
 
 extension StoreMetadata {
     private static let linkVersion: UInt8 = 1
@@ -106,11 +117,11 @@ extension StoreMetadata {
         return FileLink(to: place, node: node)
     }
 
-    /// The object numbers that were taken from the shared journal and have not been given out.
+    /// The object numbers that were taken from the shared journal and have not been given out; nil when there are none.
     static func sharedNumbers(
         _ meta: Table, in transaction: borrowing some Reading & ~Copyable
-    ) throws -> [Range<UInt64>] {
-        guard let bytes = try record(Name.sharedNumbers, meta, in: transaction) else { return [] }
+    ) throws -> KeptNumbers? {
+        guard let bytes = try record(Name.sharedNumbers, meta, in: transaction) else { return nil }
         do {
             return try decodeNumbers(bytes)
         } catch {
@@ -120,13 +131,17 @@ extension StoreMetadata {
     }
 
     static func setSharedNumbers(
-        _ blocks: [Range<UInt64>], _ meta: Table, in transaction: borrowing WriteTransaction
+        _ kept: KeptNumbers?, _ meta: Table, in transaction: borrowing WriteTransaction
     ) throws {
-        guard !blocks.isEmpty else { return try remove(Name.sharedNumbers, meta, in: transaction) }
+        guard let kept, !kept.blocks.isEmpty else {
+            return try remove(Name.sharedNumbers, meta, in: transaction)
+        }
         var writer = ByteWriter(capacity: 64)
         writer.append(numbersVersion)
-        writer.append(variable: UInt64(blocks.count))
-        for block in blocks {
+        writer.append(variable: kept.file.device)
+        writer.append(variable: kept.file.inode)
+        writer.append(variable: UInt64(kept.blocks.count))
+        for block in kept.blocks {
             writer.append(variable: block.lowerBound)
             writer.append(variable: UInt64(block.count))
         }
@@ -135,12 +150,14 @@ extension StoreMetadata {
 
     private static func decodeNumbers(
         _ bytes: [UInt8]
-    ) throws(DecodingFailure) -> [Range<UInt64>] {
+    ) throws(DecodingFailure) -> KeptNumbers {
         let span = bytes.span.bytes
         var offset = 0
         guard try span.readByte(at: &offset) == numbersVersion else {
             throw DecodingFailure(at: 0, expected: "version \(numbersVersion) of numbers")
         }
+        let file = FileIdentity(
+            device: try span.readVariable(at: &offset), inode: try span.readVariable(at: &offset))
         var blocks: [Range<UInt64>] = []
         for _ in 0..<(try span.readCount(at: &offset)) {
             let start = offset
@@ -155,7 +172,7 @@ extension StoreMetadata {
         guard offset == span.byteCount else {
             throw DecodingFailure(at: offset, expected: "the end of the numbers")
         }
-        return blocks
+        return KeptNumbers(file: file, blocks: blocks)
     }
 
     /// Removes a record, if there is one.

@@ -294,6 +294,7 @@ extension Store {
             guard last < head else { return }
             try parts.journal.cutBack(to: last, in: transaction)
             try parts.rebuildProjection(in: transaction)
+            try StoreMetadata.countRewind(parts.tables.meta, in: transaction)
         }
     }
 }

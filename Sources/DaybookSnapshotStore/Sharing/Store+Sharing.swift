@@ -70,7 +70,7 @@ extension Store {
         try writing { [parts] transaction in
             let meta = parts.tables.meta
             guard try StoreMetadata.link(meta, in: transaction) != nil else { return }
-            try StoreMetadata.setSharedNumbers([], meta, in: transaction)
+            try StoreMetadata.setSharedNumbers(nil, meta, in: transaction)
             try StoreMetadata.setKnownMarks([:], meta, in: transaction)
             try StoreMetadata.remove(StoreMetadata.Name.link, meta, in: transaction)
         }
@@ -85,10 +85,11 @@ extension Store {
 
     /// Takes numbers from those that the file has kept, or from the shared journal.
     func takeSharedNumbers(_ sharing: JournalGate, count: UInt64) throws {
+        let file = try openEnvironment().fileIdentity
         let kept = try writing { [meta = parts.tables.meta] transaction in
             let kept = try StoreMetadata.sharedNumbers(meta, in: transaction)
-            if !kept.isEmpty { try StoreMetadata.setSharedNumbers([], meta, in: transaction) }
-            return kept
+            if kept != nil { try StoreMetadata.setSharedNumbers(nil, meta, in: transaction) }
+            return kept?.blocks(of: file) ?? []
         }
         for block in kept { numbers.add(block) }
         guard kept.isEmpty else { return }
@@ -124,9 +125,11 @@ extension Store {
             // The first object asks again, and says why there are none.
             return
         }
+        let file = try openEnvironment().fileIdentity
         try writing { [meta = parts.tables.meta] transaction in
             try ObjectNumbers.cover(block, meta, in: transaction)
-            try StoreMetadata.setSharedNumbers([block], meta, in: transaction)
+            let kept = KeptNumbers(file: file, blocks: [block])
+            try StoreMetadata.setSharedNumbers(kept, meta, in: transaction)
         }
     }
 
@@ -138,9 +141,10 @@ extension Store {
         let unused = blocks
         try wrapping {
             try environment.perform(waiting: LockPatience(limit: .zero)) {
-                [meta = parts.tables.meta] transaction in
+                [meta = parts.tables.meta, file = environment.fileIdentity] transaction in
                 let kept = try StoreMetadata.sharedNumbers(meta, in: transaction)
-                try StoreMetadata.setSharedNumbers(kept + unused, meta, in: transaction)
+                let all = KeptNumbers(file: file, blocks: (kept?.blocks(of: file) ?? []) + unused)
+                try StoreMetadata.setSharedNumbers(all, meta, in: transaction)
             }
         }
     }

@@ -44,6 +44,8 @@ struct StoreMetadata: Sendable {
         static let sharedNumbers = "sharedNumbers"
         /// What the servers of a linked file are known to keep beside the journal; missing when nothing is.
         static let sharedMarks = "sharedMarks"
+        /// How often entries were cut off the end of the journal; missing while none were.
+        static let rewinds = "rewinds"
     }
 
     /// Reads the records of a store.
@@ -113,6 +115,24 @@ struct StoreMetadata: Sendable {
                     + "only \(StoreLayout.objectNumberMaximum)")
         }
         return number
+    }
+
+    /// How often entries were cut off the end of the journal. What was learnt of the journal before is of no use after.
+    static func rewinds(
+        _ meta: Table, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> UInt64 {
+        guard let bytes = try record(Name.rewinds, meta, in: transaction) else { return 0 }
+        var reader = KeyReader()
+        return try reader.uint64(bytes.span.bytes)
+    }
+
+    /// Counts that entries were cut off.
+    static func countRewind(
+        _ meta: Table, in transaction: borrowing WriteTransaction
+    ) throws {
+        var writer = KeyWriter(capacity: 8)
+        writer.append(try rewinds(meta, in: transaction) &+ 1)
+        try put(Name.rewinds, writer.bytes, meta, in: transaction)
     }
 
     static func setReserved(

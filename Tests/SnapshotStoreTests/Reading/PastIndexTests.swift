@@ -240,7 +240,9 @@ struct PastIndexTests {
         var records = FormerRecords(through: moment, from: .entries)
         records.add(keys, through: SequenceNumber(1000))
         let past = PastIndexes()
-        #expect(past.remember(records, of: age.number, at: moment))
+        #expect(
+            past.remember(
+                records, of: PastIndexes.Place(property: age.number, moment: moment, rewinds: 0)))
 
         let inOrder = Query(entity, sortings: [Sorting(FilterPath([age]))], limit: 5, offset: 1)
         try read(store, at: moment, past) { snapshot throws in
@@ -248,6 +250,27 @@ struct PastIndexTests {
             #expect(try snapshot.fetch(inOrder) == Array(people[..<5]))
             #expect(try snapshot.fetch(query("age < 5", store)) == Array(people[..<5]))
         }
+    }
+
+    @Test func `nothing is remembered of entries that were cut off`() throws {
+        let (temporary, people) = try makePeople()
+        let store = temporary.store
+        let moment = try store.head()
+        func save(_ person: Int) throws {
+            let change = store.update(
+                people[person], "age", from: .int(Int64(person)), to: .int(60))
+            try store.commit(SaveRequest(changes: [change]))
+        }
+        func young() throws -> [ObjectID] {
+            try store.read(at: moment) { try $0.fetch(query("age < 5", store)) }
+        }
+        try save(0)
+        #expect(try young() == Array(people[..<5]))
+
+        try store.cutBack(to: moment)
+        try save(1)
+
+        #expect(try young() == Array(people[..<5]))
     }
 
     @Test func `only so many records are remembered, those asked for last`() {
@@ -258,20 +281,20 @@ struct PastIndexTests {
             return records
         }
         func isKnown(_ property: UInt32) -> Bool {
-            past.knowledge(of: PropertyNumber(rawValue: property), at: SequenceNumber(5)) != nil
+            past.knowledge(of: place(property)) != nil
+        }
+        func place(_ property: UInt32) -> PastIndexes.Place {
+            PastIndexes.Place(
+                property: PropertyNumber(rawValue: property), moment: SequenceNumber(5), rewinds: 0)
         }
         for property in 1...2 as ClosedRange<UInt32> {
-            #expect(
-                past.remember(
-                    records(5), of: PropertyNumber(rawValue: property), at: SequenceNumber(5)))
+            #expect(past.remember(records(5), of: place(property)))
         }
         #expect(isKnown(2) && isKnown(1))
 
-        #expect(
-            past.remember(records(1), of: PropertyNumber(rawValue: 3), at: SequenceNumber(5)))
+        #expect(past.remember(records(1), of: place(3)))
         #expect(!isKnown(2) && isKnown(1) && isKnown(3))
-        #expect(
-            !past.remember(records(11), of: PropertyNumber(rawValue: 4), at: SequenceNumber(5)))
+        #expect(!past.remember(records(11), of: place(4)))
         #expect(isKnown(1) && isKnown(3) && isKnown(4))
     }
 

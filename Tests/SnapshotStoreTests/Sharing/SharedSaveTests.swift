@@ -92,6 +92,42 @@ import Testing
         #expect(taken.isEmpty)
     }
 
+    @Test func `a copy of a closed file gives out none of the numbers that the file has kept`()
+        throws
+    {
+        _ = try ada.store.allocateObjectNumber()
+        try ada.close()
+        let copy = ada.path + ".copy"
+        try FileManager.default.copyItem(atPath: ada.path, toPath: copy)
+        let other = try TestStore.open(at: copy, options: ada.options())
+
+        let theirs = try (0..<3).map { _ in try other.allocateObjectNumber() }
+        try other.close()
+        let own = try (0..<3).map { _ in try ada.store.allocateObjectNumber() }
+
+        #expect(Set(theirs).isDisjoint(with: own))
+    }
+
+    @Test func `a file that is put back does not give out numbers that were given out since`()
+        throws
+    {
+        _ = try ada.store.allocateObjectNumber()
+        try ada.close()
+        let kept = try Data(contentsOf: URL(fileURLWithPath: ada.path))
+        let known = Set(try (0..<2).map { try ada.add("Later \($0)").number })
+        try ada.close()
+        // In place: it is the same file to the system.
+        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: ada.path))
+        try file.truncate(atOffset: 0)
+        try file.write(contentsOf: kept)
+        try file.close()
+
+        let numbers = try (0..<3).map { _ in try ada.store.allocateObjectNumber() }
+
+        #expect(known.isDisjoint(with: numbers))
+        #expect(try ada.titles() == ["Later 0", "Later 1"])
+    }
+
     @Test func `more numbers are taken before the last ones are given out`() throws {
         let store = try ada.store
         for _ in 0..<StoreLayout.numberBlockSize - 10 { _ = try store.allocateObjectNumber() }

@@ -268,6 +268,29 @@ import Testing
         try ada.add("Diving")
     }
 
+    @Test func `a file that was cut back far hears of the entries that come then`() throws {
+        try ben.close()
+        for title in ["Sailing", "Rowing", "Diving", "Gliding"] { try ada.add(title) }
+        server.cut(from: SequenceNumber(3))
+        try ben.add("Swimming")
+        #expect(failure { try ada.store.pull() }?.code == .diverged)
+        try ada.store.cutBack(to: SequenceNumber(2))
+        try ada.store.pull()
+        #expect(try ada.store.head() == SequenceNumber(3))
+        #expect(try ada.store.sharing?.mayLack(SequenceNumber(4)) == true)
+
+        try ben.add("Climbing")
+        try ada.store.pull()
+
+        #expect(try ada.titles() == ["Climbing", "Sailing", "Swimming"])
+        guard case .connected(let head, let behind)? = try ada.store.sharing?.condition else {
+            Issue.record("The node is not connected.")
+            return
+        }
+        #expect(head == SequenceNumber(4))
+        #expect(behind == 0)
+    }
+
     @Test func `a linked file that is opened without its link takes no save, until it is unlinked`()
         throws
     {
