@@ -44,12 +44,11 @@ extension Team {
     /// Whether everything derived is what the present workers come to.
     var isRight: Bool {
         let salaries = workers.compactMap(\.salary)
-        let inOrder = workers.sorted { $0.objectID.object < $1.objectID.object }
         return sortName == name.lowercased() && headcount == workers.count
             && payroll == salaries.reduce(0, +) && lowest == salaries.min()
             && highest == salaries.max()
             && bonuses == workers.reduce(0) { $0 + ($1.bonus ?? 0) }
-            && weights == inOrder.reduce(0) { $0 + $1.weight }
+            && weights == workers.map(\.weight).exactSum
     }
 }
 
