@@ -158,6 +158,32 @@ import Testing
             ], "\(result.text)\n\(result.talk)")
     }
 
+    @Test func `a dry run of an import into a shared store appends nothing, and needs no server`()
+        throws
+    {
+        let result = try SharedServers.run(
+            """
+            daybook init a.daybook --model model.json --shared "$PLACE" >/dev/null
+            daybook init own.daybook --model model.json >/dev/null
+            insert FR France | record own.daybook ada
+            daybook export own.daybook -f jsonl >own.jsonl
+            printf 'alpha2,name\nIT,Italia\n' >new.csv
+            entries() { psql -XAtq service=ledger-owner -c 'SELECT count(*) FROM daybook.entry'; }
+
+            daybook import a.daybook own.jsonl -f jsonl --dry-run; echo "$? $(entries)"
+            daybook import a.daybook new.csv -f csv -e Country --dry-run; echo "$? $(entries)"
+            daybook import a.daybook new.csv -f csv -e Country --dry-run --offline; echo "$? $(entries)"
+            daybook import a.daybook new.csv -f csv -e Country; echo "$? $(entries)"
+            """)
+
+        #expect(
+            result.lines == [
+                "Would import entry 2: 1 inserted.", "0 1", "Would import entry 2: 1 inserted.",
+                "0 1",
+                "Would import entry 2: 1 inserted.", "0 1", "Imported entry 2: 1 inserted.", "0 2",
+            ], "\(result.text)\n\(result.talk)")
+    }
+
     @Test(arguments: [
         ["clone", "service=ledger", "new.daybook"],
         ["clone", "postgresql:service=ledger", "new.daybook"],

@@ -141,9 +141,18 @@ struct ImportCommand: Command {
             return try perform(on: copy, arguments, console)
         }
         let original = try StoreReading.open(arguments[store])
+        let isLinked = try original.link() != nil
         try original.copy(to: copy)
         try original.close()
+        if isLinked { try part(copy) }
         return try perform(on: copy, arguments, console)
+    }
+
+    /// Makes a copy a store of its own: with its link, what is imported would go into the shared journal.
+    private func part(_ copy: String) throws {
+        let store = try Store.open(at: copy)
+        try store.unlink()
+        try store.close()
     }
 
     private func perform(
