@@ -124,7 +124,9 @@ extension PersistentStore {
         let known = try checkpoint.checkpoint(signedBy: key)
         let report = try store.verify(checkpoint: known, progress: progress)
         let problems = report.findings.map(\.message) + report.gaps
-        guard problems.isEmpty else { throw StoreError.unsound(store.path, problems) }
+        guard problems.isEmpty else {
+            throw StoreError.unsound(store.path, (report.flaw.map { [$0] } ?? []) + problems)
+        }
         if let flaw = report.flaw { throw ProofError.mismatch(flaw) }
         return known
     }

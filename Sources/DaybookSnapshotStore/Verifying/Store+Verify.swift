@@ -18,7 +18,7 @@ extension Store {
     ///   - path: The file.
     ///   - options: How to open it; it is always opened read-only.
     ///   - checkpoint: A checkpoint that the journal must extend. It is compared in the same read
-    ///     transaction, and only when nothing was found.
+    ///     transaction, unless pages or the journal are damaged; a gap says so then.
     ///   - progress: Called now and then with the step being checked and the fraction done, from 0
     ///     to 1.
     /// - Returns: The findings. A store with damaged pages is not checked further.
@@ -31,10 +31,16 @@ extension Store {
     ) throws -> VerifyReport {
         var report = VerifyReport()
         progress("pages", 0)
-        guard try wrapping(path, { try checkPages(path, &report) }) else { return report }
+        guard try wrapping(path, { try checkPages(path, &report) }) else {
+            report.leaveOut(checkpoint, because: "the pages of the file are damaged")
+            return report
+        }
         var reading = options
         reading.isReadOnly = true
-        guard let store = try openForChecking(path, reading, &report) else { return report }
+        guard let store = try openForChecking(path, reading, &report) else {
+            report.leaveOut(checkpoint, because: "the store has no model to read by")
+            return report
+        }
         report = try store.checked(report, checkpoint, progress)
         try store.close()
         return report
@@ -118,5 +124,16 @@ extension Store {
 extension VerifyReport {
     mutating func add(_ kind: VerifyFinding.Kind, _ place: String, _ message: String) {
         findings.append(VerifyFinding(kind: kind, place: place, message: message))
+    }
+
+    /// Says why a checkpoint that was given was not compared.
+    mutating func leaveOut(_ checkpoint: Checkpoint?, because reason: String) {
+        guard checkpoint != nil else { return }
+        gaps.append(Self.leavingOutCheckpoint(because: reason))
+    }
+
+    /// The gap of a checkpoint that was not compared.
+    package static func leavingOutCheckpoint(because reason: String) -> String {
+        "The checkpoint was not compared, because \(reason)."
     }
 }

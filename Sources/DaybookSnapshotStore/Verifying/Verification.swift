@@ -44,10 +44,19 @@ struct Verification {
         report.findings += data.findings
         try states.run(in: transaction) { progress("states", $0) }
         report.findings += states.findings
-        // A damaged journal is not compared with a checkpoint.
-        if let checkpoint, report.findings.isEmpty {
-            report.flaw = try store.flaw(of: checkpoint, in: transaction)
+        try compare(with: checkpoint, in: transaction)
+    }
+
+    /// Compares the journal with the checkpoint, whatever is wrong with all that is derived from it or kept beside it.
+    private mutating func compare(
+        with checkpoint: Checkpoint?, in transaction: borrowing ReadTransaction
+    ) throws {
+        guard let checkpoint else { return }
+        guard !report.findings.contains(where: { $0.kind == .journal }) else {
+            return report.leaveOut(checkpoint, because: "the journal is damaged")
         }
+        report.flaw = try store.flaw(of: checkpoint, in: transaction)
+        report.isCheckpointCompared = true
     }
 
     /// Whether the tables are what the journal gives, by a quick account that does not show where

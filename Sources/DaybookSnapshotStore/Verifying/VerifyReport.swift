@@ -43,6 +43,8 @@ package struct VerifyReport: Sendable {
     package internal(set) var headDigest: Digest?
     /// How many records of the projection were compared with the journal.
     package internal(set) var recordsCompared = 0
+    /// Whether the journal was compared with a given checkpoint; if it was not, a gap says why.
+    package internal(set) var isCheckpointCompared = false
     /// Why the journal does not extend the given checkpoint, if it does not.
     package internal(set) var flaw: String?
     /// What could not be checked and why, a sentence each.

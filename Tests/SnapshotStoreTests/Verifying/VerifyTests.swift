@@ -86,6 +86,39 @@ struct VerifyTests {
         #expect(report.findings.map(\.place) == ["rows, Skill/2"])
     }
 
+    @Test func `a checkpoint is compared though a row is damaged, not where pages are`() throws {
+        let temporary = try TemporaryStore()
+        let store = temporary.store
+        let skill = try store.newObject("Skill")
+        try store.commit(
+            SaveRequest(changes: [store.insert(skill, ["title": .string("Sailing")])]))
+        let checkpoint = try store.checkpoint(origin: "example.org/skills")
+        let other = Checkpoint(
+            origin: checkpoint.origin, size: checkpoint.size + 1, root: checkpoint.root)
+        try store.close()
+        try Self.edit("rows", in: temporary.path) { _ in
+            true
+        } with: { value in
+            value[value.count - 1] ^= 1
+        }
+
+        let fitting = try Store.verify(path: temporary.path, checkpoint: checkpoint)
+        let cut = try Store.verify(path: temporary.path, checkpoint: other)
+        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: temporary.path))
+        try file.seek(toOffset: 4_096)
+        try file.write(contentsOf: Data(count: 4_096))
+        try file.close()
+        let torn = try Store.verify(path: temporary.path, checkpoint: checkpoint)
+
+        #expect(!fitting.findings.isEmpty)
+        #expect(fitting.isCheckpointCompared && fitting.flaw == nil)
+        #expect(cut.isCheckpointCompared && cut.flaw != nil)
+        #expect(!torn.isCheckpointCompared && torn.flaw == nil)
+        #expect(
+            torn.gaps.last
+                == "The checkpoint was not compared, because the pages of the file are damaged.")
+    }
+
     @Test func `a relationship that is its own inverse has to be there at both ends`() throws {
         let temporary = try TemporaryStore(.payroll)
         let store = temporary.store

@@ -107,6 +107,51 @@ import Testing
         #expect(signed.output.isEmpty)
     }
 
+    @Test func `a checkpoint is compared whatever is wrong beside the journal`() throws {
+        let before = try library.bytes
+        try recordOne("C")
+        try checkpoint(into: "second.checkpoint")
+        try before.write(to: file("library.daybook"))
+        try damageTag()
+
+        let fitting = try verify("first.checkpoint")
+        let fittingJSON = try verify(
+            "first.checkpoint", ["--key", "public.key", "--output", "jsonl"])
+        let other = try verify("second.checkpoint")
+        let otherJSON = try verify(
+            "second.checkpoint", ["--key", "public.key", "--output", "jsonl"])
+
+        for result in [fitting, fittingJSON, other, otherJSON] {
+            #expect(result.status == 3)
+            #expect(!result.talk.contains("Truncation is not excluded"))
+        }
+        #expect(fitting.text.contains("The journal goes on from the checkpoint of 3 entries"))
+        #expect(fittingJSON.text.contains(#""checkpoint":{"size":3,"holds":true}"#))
+        #expect(other.text.contains("the checkpoint covers 4 entries, and there are 3."))
+        #expect(otherJSON.text.contains(#""checkpoint":{"size":4,"holds":false}"#))
+    }
+
+    @Test func `a damaged journal is not compared with a checkpoint, and that is said`() throws {
+        try library.damage("Furniture")
+
+        let result = try verify("first.checkpoint")
+        let json = try verify("first.checkpoint", ["--key", "public.key", "--output", "jsonl"])
+
+        let gap = "The checkpoint was not compared, because the journal is damaged."
+        #expect(result.status == 3)
+        #expect(result.text.contains(gap))
+        #expect(!result.text.contains("The journal goes on from the checkpoint"))
+        #expect(!result.talk.contains("Truncation is not excluded"))
+        #expect(json.text.contains(gap))
+        #expect(json.text.contains(#""checkpoint":{"size":3,"holds":null}"#))
+    }
+
+    private func damageTag() throws {
+        let tag = try library.run(["tag", "library.daybook", "printed-in-may", "2"])
+        try #require(tag.status == 0, "\(tag.talk)")
+        try library.damage("printed-in-may")
+    }
+
     @Test func `a checkpoint that was changed is refused`() throws {
         let forged = try text("first.checkpoint").replacing("\n3\n", with: "\n2\n")
         try Data(forged.utf8).write(to: file("forged.checkpoint"))

@@ -14,14 +14,16 @@ struct VerificationOutcome: Codable {
 
     var findings: [Finding] = []
     var gaps: [String] = []
+    /// Whether the journal was compared with a checkpoint; if one was given and was not compared, a gap says why.
+    var isCheckpointCompared = false
     /// The reason why the journal does not fit the checkpoint.
     var flaw: String?
     var head: UInt64 = 0
     var digest: String?
     var recordsCompared = 0
 
-    /// The exit code of the command.
-    var code: ExitCode { flaw == nil ? soundness : .finding }
+    /// The exit code of the command. That of a damaged store is the same whether it fits the checkpoint or not.
+    var code: ExitCode { flaw == nil || soundness == .unreadable ? soundness : .finding }
 
     /// The exit code for the store alone, without a checkpoint.
     var soundness: ExitCode {
@@ -112,7 +114,8 @@ enum VerificationProcess {
             findings: report.findings.map {
                 .init(kind: $0.kind.rawValue, place: $0.place, message: $0.message)
             },
-            gaps: report.gaps, flaw: report.flaw, head: report.head.rawValue,
+            gaps: report.gaps, isCheckpointCompared: report.isCheckpointCompared,
+            flaw: report.flaw, head: report.head.rawValue,
             digest: report.headDigest?.hexadecimal, recordsCompared: report.recordsCompared)
         try send(.outcome(outcome))
         return outcome.code
@@ -153,7 +156,7 @@ enum VerificationProcess {
         let (outcome, step) = try said.get()
         guard ending.error == 0 else { throw ToolError.system(cannotStart, ending.error) }
         if faults.contains(ending.signal) {
-            return .checked(stopped(by: ending.signal, in: step, of: path))
+            return .checked(stopped(by: ending.signal, in: step, of: path, checkpoint))
         }
         guard ending.signal == 0 else {
             throw ToolError(
@@ -215,13 +218,17 @@ enum VerificationProcess {
     }
 
     private static func stopped(
-        by signal: Int32, in step: String, of path: String
+        by signal: Int32, in step: String, of path: String, _ checkpoint: Checkpoint?
     ) -> VerificationOutcome {
-        VerificationOutcome(findings: [
-            .init(
-                kind: "file", place: step,
-                message: "The \(step) of '\(path)' cannot be checked: what the file holds is so "
-                    + "damaged that reading it ended the process with signal \(signal).")
-        ])
+        VerificationOutcome(
+            findings: [
+                .init(
+                    kind: "file", place: step,
+                    message: "The \(step) of '\(path)' cannot be checked: what the file holds is "
+                        + "so damaged that reading it ended the process with signal \(signal).")
+            ],
+            gaps: checkpoint.map { _ in
+                [VerifyReport.leavingOutCheckpoint(because: "the check did not come to its end")]
+            } ?? [])
     }
 }

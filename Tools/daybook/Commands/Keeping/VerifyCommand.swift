@@ -27,7 +27,8 @@ struct VerifyCommand: Command {
 
                 A store cannot prove by itself that its last entries were not cut off, or that
                 everything from some entry on was not rewritten: give it a checkpoint that was
-                kept elsewhere, and the key that signed it.
+                kept elsewhere, and the key that signed it. It is compared whatever else is found,
+                unless pages or the journal itself are damaged.
                 """,
             arguments: [store, checkpoint, key, requireSigned],
             examples: [
@@ -54,7 +55,7 @@ struct VerifyCommand: Command {
         switch verdict {
         case .refused(let code): return code
         case .checked(let outcome):
-            try print(outcome, outcome.findings.isEmpty ? known : nil, console)
+            try print(outcome, known, console)
             return outcome.code
         }
     }
@@ -106,11 +107,15 @@ struct VerifyCommand: Command {
                         }),
                     "gaps": .array(outcome.gaps.map { .string($0) }),
                     "checkpoint": checkpoint.map {
-                        ["size": .unsigned($0.size), "holds": .bool(outcome.flaw == nil)]
-                            as JSONText
+                        ["size": .unsigned($0.size), "holds": holds(outcome)] as JSONText
                     } ?? .null,
                 ] as JSONText)
         }
+    }
+
+    /// Whether the journal continues from the checkpoint; null when it was not compared.
+    private func holds(_ outcome: VerificationOutcome) -> JSONText {
+        outcome.isCheckpointCompared ? .bool(outcome.flaw == nil) : .null
     }
 
     private func printText(
@@ -146,7 +151,7 @@ struct VerifyCommand: Command {
         guard let digest = outcome.digest else { return }
         try console.print("Entry \(outcome.head) has the digest \(digest).")
         guard let checkpoint else { return try console.talk(Self.truncation) }
-        guard outcome.flaw == nil else { return }
+        guard outcome.isCheckpointCompared, outcome.flaw == nil else { return }
         try console.print(
             "The journal goes on from the checkpoint of \(checkpoint.size) entries: none of "
                 + "those was changed or cut off. Tags, cursors, the store's identifier and whatever "
