@@ -245,6 +245,24 @@ struct SharedPlaceTests {
         #expect(second.acknowledged.map(\.sequence) == [3])
     }
 
+    @Test func `commands of a shell wait no longer than it is told to, or than their line says`()
+        throws
+    {
+        let recorded = try recorder.record(try recorder.writeInput([Recorder.entry("first")]))
+        #expect(recorded.acknowledged.count == 1)
+        try whileWriting {
+            for (option, limit) in [("", "0.05"), (" --lock-timeout 0.01", "0.01")] {
+                let line = "tag one 1\(option)"
+                let input = try recorder.writeInput([line], to: "lines")
+                let ran = try ChildProcess.run(
+                    BuiltTool.daybook, ["shell", recorder.path, "--lock-timeout", "0.05"],
+                    input: input)
+                #expect(ran.ending == .exited(2), "\(line): \(ran)")
+                #expect(ran.talk.contains("for longer than \(limit) s"), "\(line): \(ran.talk)")
+            }
+        }
+    }
+
     @Test func `verify waits no longer than it is told to for a program that opens the store`()
         throws
     {

@@ -184,6 +184,28 @@ import Testing
             ], "\(result.text)\n\(result.talk)")
     }
 
+    @Test func `a shell and a server for assistants ask no servers either when they are offline`()
+        throws
+    {
+        let result = try SharedServers.run(
+            """
+            daybook init a.daybook --model model.json --shared "$PLACE" >/dev/null
+            insert FR France | record a.daybook ada
+            daybook clone "$PLACE" b.daybook >/dev/null
+            insert IT Italia | record a.daybook ada
+            shell() { echo 'fetch Country --count' | daybook shell b.daybook "$@"; }
+            mcp() {
+                echo '{"jsonrpc":"2.0","id":1,"method":"tools/call",
+                    "params":{"name":"fetch","arguments":{"entity":"Country"}}}' | paste -sd ' ' |
+                    daybook mcp b.daybook "$@" | grep -c Italia
+            }
+            shell --offline; mcp --offline; mcp; shell
+            """)
+
+        #expect(
+            result.lines == ["1", "0", "1", "2"], "\(result.text)\n\(result.talk)")
+    }
+
     @Test(arguments: [
         ["clone", "service=ledger", "new.daybook"],
         ["clone", "postgresql:service=ledger", "new.daybook"],

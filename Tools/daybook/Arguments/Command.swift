@@ -129,6 +129,12 @@ enum SharedOptions {
         "--offline", "Do not ask the servers of a store that is shared with other machines.")
     static let help = Flag("--help", short: "-h", "Print this help.")
 
+    /// What a command that starts others hands on to them, a word each: for how long they wait, and whom they ask.
+    static func handedOn(_ arguments: ParsedArguments) -> [String] {
+        (arguments[lockTimeout].map { ["--lock-timeout=\($0 / .seconds(1))"] } ?? [])
+            + (arguments[offline] ? ["--offline"] : [])
+    }
+
     static var all: [ArgumentDeclaration] {
         [
             output.declaration, color.declaration, quiet.declaration, noPager.declaration,

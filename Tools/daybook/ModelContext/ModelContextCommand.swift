@@ -55,7 +55,8 @@ struct ModelContextCommand: Command {
             else { throw ToolError.usage("There is no folder '\(folder)' for proposals.") }
         }
         let tools = ModelContextTools(
-            store: path, schema: schema.model, proposals: arguments[proposals])
+            store: path, schema: schema.model, proposals: arguments[proposals],
+            options: SharedOptions.handedOn(arguments))
         let server = ModelContextServer(tools)
         while let line = try console.input.next() {
             guard line.contains(where: { $0 != 0x20 && $0 != 0x09 }) else { continue }

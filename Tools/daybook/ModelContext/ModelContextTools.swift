@@ -26,12 +26,17 @@ struct ModelContextTools {
     private let store: String
     private let model: ManagedObjectModel
     private let proposals: String?
+    /// Options of the server that are passed to every command, a word each.
+    private let options: [String]
 
-    init(store: String, schema model: ManagedObjectModel, proposals: String?) {
+    init(
+        store: String, schema model: ManagedObjectModel, proposals: String?, options: [String]
+    ) {
         // A store whose name begins with a dash must not be mistaken for an option.
         self.store = store.hasPrefix("-") ? "./" + store : store
         self.model = model
         self.proposals = proposals
+        self.options = options
     }
 
     /// What is said when the server is introduced.
@@ -236,7 +241,7 @@ struct ModelContextTools {
     ) throws -> (text: String, isError: Bool) {
         let process = Process()
         process.executableURL = Bundle.main.executableURL
-        process.arguments = words
+        process.arguments = Array(words.prefix(1)) + options + words.dropFirst()
         let (output, talk) = (Pipe(), Pipe())
         let lines = Pipe()
         process.standardInput = lines

@@ -24,7 +24,7 @@ struct ShellSession {
     private(set) var moment: String?
 
     private let path: String
-    /// Options of the shell that are passed to every command.
+    /// Options of the shell that are passed to every command, a word each.
     private let options: [String]
     /// Whether commands may read from the terminal.
     private let isInteractive: Bool
@@ -121,11 +121,18 @@ struct ShellSession {
         if command.positionals.first?.name == "STORE" {
             // A store whose name begins with a dash must not be mistaken for an option.
             let store = path.hasPrefix("-") ? "./" + path : path
-            line = try [name] + options + past(for: command, words) + [store] + words
+            let own = try options(besides: words) + past(for: command, words)
+            line = [name] + own + [store] + words
         }
         _ = try parser.parse(line)
         let code = try start(line)
         return code == .finding && Self.comparing.contains(name) ? .success : code
+    }
+
+    /// The options of the shell, without those that the line has itself.
+    private func options(besides words: [String]) -> [String] {
+        let given = Set(words.map { $0.prefix { $0 != "=" } })
+        return options.filter { !given.contains($0.prefix { $0 != "=" }) }
     }
 
     /// The option with which a command reads the past, unless the line has one itself.

@@ -44,9 +44,10 @@ struct ShellCommand: Command {
     }
 
     private static func handedOn(_ arguments: ParsedArguments) -> [String] {
-        (arguments[SharedOptions.color].map { ["--color", $0.rawValue] } ?? [])
+        (arguments[SharedOptions.color].map { ["--color=\($0.rawValue)"] } ?? [])
             + (arguments[SharedOptions.quiet] ? ["--quiet"] : [])
             + (arguments[SharedOptions.noPager] ? ["--no-pager"] : [])
+            + SharedOptions.handedOn(arguments)
     }
 
     /// Lines from a file or a pipe, up to the first that fails.
