@@ -98,6 +98,34 @@ import Testing
                 == "As of entry 3.\n'.at 3' does not hold for 'history'.\nAs of now.\n")
     }
 
+    /// A day lasts for commands that take it for an end, and begins for those that look at a state.
+    @Test(arguments: [
+        ("2022-07-11", [6, 5, 4, 3, 2, 1]), ("2024-01-02", [6, 5, 4, 3, 2, 1]), ("1970-01-01", []),
+    ])
+    func `the log ends with the state that the other commands read`(
+        date: String, entries: [Int]
+    ) throws {
+        let result = try Tool.run(
+            ["shell", "atlas.daybook"], input: Data(".at \(date)\nlog --oneline\n".utf8),
+            in: atlas.folder.url)
+
+        #expect(result.status == 0, "\(result.talk)")
+        let state = entries.first.map { "As of entry \($0)." } ?? "As of before the first entry."
+        #expect(result.talk == "\(state)\n")
+        #expect(result.lines.compactMap { Int($0.prefix { $0 != " " }) } == entries)
+    }
+
+    @Test func `what is saved after a time was chosen does not come into its state`() throws {
+        let result = try Tool.run(
+            ["shell", "atlas.daybook"],
+            input: Data(".at now\nundo 10\nlog -n 1 --oneline\n.at\nlog -n 1 --oneline\n".utf8),
+            in: atlas.folder.url)
+
+        #expect(result.status == 0, "\(result.talk)")
+        let shown = result.lines.suffix(2).map { $0.prefix { $0 != " " } }
+        #expect(shown == ["10", "11"], "\(result.text)")
+    }
+
     @Test(arguments: [
         ("log --foo", "'log' has no option '--foo'. Enter '.help log' to see its arguments."),
         (

@@ -20,8 +20,16 @@ struct ShellSession {
         case quit
     }
 
-    /// The position that reading commands use; nil for the newest state.
-    private(set) var moment: String?
+    /// A state of the past, in which a line of the shell has asked to read.
+    private struct Past {
+        /// What the line says: the number of an entry, a tag or a time.
+        let name: String
+        /// The entry that it meant then. All commands are given its number, for a time might mean another to each.
+        let entry: SequenceNumber
+    }
+
+    /// The state that reading commands use; nil for the newest.
+    private var past: Past?
 
     private let path: String
     /// Options of the shell that are passed to every command, a word each.
@@ -40,7 +48,7 @@ struct ShellSession {
     /// `atlas> `, or `atlas@7> ` in the past.
     var prompt: String {
         let name = URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent
-        return DisplayText.escaped(name) + (moment.map { "@\($0)" } ?? "") + "> "
+        return DisplayText.escaped(name) + (past.map { "@\($0.name)" } ?? "") + "> "
     }
 
     /// Carries out a line.
@@ -76,7 +84,7 @@ struct ShellSession {
 
     private mutating func travel(to target: String?) throws {
         guard let target, target != "head" else {
-            moment = nil
+            past = nil
             return try console.talk("As of now.")
         }
         guard let found = JournalPosition(target) else {
@@ -86,7 +94,7 @@ struct ShellSession {
         let store = try StoreReading.open(path)
         let sequence = try StoreReading.sequence(of: found, in: store)
         try store.close()
-        moment = target
+        past = Past(name: target, entry: sequence)
         try console.talk(
             sequence == .zero ? "As of before the first entry." : "As of entry \(sequence).")
     }
@@ -121,7 +129,7 @@ struct ShellSession {
         if command.positionals.first?.name == "STORE" {
             // A store whose name begins with a dash must not be mistaken for an option.
             let store = path.hasPrefix("-") ? "./" + path : path
-            let own = try options(besides: words) + past(for: command, words)
+            let own = try options(besides: words) + position(for: command, words)
             line = [name] + own + [store] + words
         }
         _ = try parser.parse(line)
@@ -136,14 +144,16 @@ struct ShellSession {
     }
 
     /// The option with which a command reads the past, unless the line has one itself.
-    private func past(for command: CommandDeclaration, _ words: [String]) throws -> [String] {
-        guard let moment else { return [] }
+    private func position(
+        for command: CommandDeclaration, _ words: [String]
+    ) throws -> [String] {
+        guard let past else { return [] }
         let name = command.name == "log" ? "--until" : "--at"
         let option = command.options.first { $0.name == name }
         guard let option else {
             // A line that names entries itself needs no option.
             if !command.positionals.contains(where: { $0.placeholder.contains("SEQ") }) {
-                try console.talk("'.at \(moment)' does not hold for '\(command.name)'.")
+                try console.talk("'.at \(past.name)' does not hold for '\(command.name)'.")
             }
             return []
         }
@@ -151,7 +161,7 @@ struct ShellSession {
             option.names.contains(String(word.prefix { $0 != "=" }))
                 || (command.name == "log" && (word.contains("..") || word == "-f"))
         }
-        return isGiven ? [] : [option.name, moment]
+        return isGiven ? [] : [option.name, "\(past.entry)"]
     }
 
     private func start(_ words: [String]) throws -> ExitCode {
