@@ -175,7 +175,7 @@ import Testing
             autoload -Uz compinit; compinit -D
             eval "$(daybook completion zsh)"
             words=(history library.daybook Shelf/); CURRENT=3
-            compadd() { print -l -- "${@[5,-1]}"; }
+            compadd() { print -l -- "${@[4,-1]}"; }
             _daybook_names
             """,
             "fish": """
@@ -193,6 +193,86 @@ import Testing
         #expect(
             result.lines.filter { $0.hasPrefix("Shelf/") } == ["Shelf/1", "Shelf/2"],
             "\(result.talk)")
+    }
+
+    @Test(arguments: [
+        (
+            "bash",
+            """
+            eval "$(daybook completion bash)"
+            complete_last() {
+                COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _daybook
+                eval "printf '[%s]\\n' ${COMPREPLY[0]}"
+            }
+            """
+        ),
+        (
+            "zsh",
+            """
+            autoload -Uz compinit; compinit -D
+            eval "$(daybook completion zsh)"
+            # As zsh's own: names are quoted, but not with -Q.
+            compadd() {
+                local name
+                for name in "${@[${@[(i)--]} + 1,-1]}"; do
+                    if (( ${@[(I)-Q]} )); then print -r -- $name; else print -r -- ${(q)name}; fi
+                done
+            }
+            complete_last() { words=("${@[2,-1]}"); CURRENT=$#words; eval "printf '[%s]\\n' $(_daybook_names)"; }
+            """
+        ),
+    ])
+    func `a name is one word of the line, of which the shell runs nothing`(
+        shell: String, functions: String
+    ) throws {
+        let library = try LibraryStore()
+        for words in [
+            ["tag", "library.daybook", "edition-7;true", "2"],
+            ["tag", "library.daybook", "x`pwd`", "2"],
+            ["cursors", "library.daybook", "weekly report", "2"],
+        ] {
+            let made = try library.run(words)
+            try #require(made.status == 0, "\(made.talk)")
+        }
+        let script = """
+            \(functions)
+            complete_last daybook fetch library.daybook Book --at ed
+            complete_last daybook show library.daybook ed
+            complete_last daybook show library.daybook x
+            complete_last daybook tail library.daybook --cursor we
+            complete_last daybook tail library.daybook --cursor 'weekly\\ r'
+            """
+        try Data(script.utf8).write(to: library.folder.url.appending(path: "script"))
+
+        let result = try Tool.shell(
+            "cd '\(library.folder.url.path)'; PATH=\"$(dirname \"$DAYBOOK\"):$PATH\" \(shell) script"
+        )
+
+        #expect(
+            result.lines.filter { $0.hasPrefix("[") } == [
+                "[edition-7;true]", "[edition-7;true]", "[x`pwd`]", "[weekly report]",
+                "[weekly report]",
+            ], "\(result.text)\n\(result.talk)")
+    }
+
+    @Test func `in an open quote, bash offers names as they are there, or not at all`() throws {
+        let library = try LibraryStore()
+        for name in ["x`pwd`", "ready"] {
+            let made = try library.run(["tag", "library.daybook", name, "2"])
+            try #require(made.status == 0, "\(made.talk)")
+        }
+
+        let result = try Tool.shell(
+            """
+            cd '\(library.folder.url.path)'
+            eval "$($DAYBOOK completion bash)"
+            for typed in '"x' "'x" '"re'; do
+                COMP_WORDS=("$DAYBOOK" fetch library.daybook Book --at "$typed"); COMP_CWORD=5; _daybook
+                printf '[%s]\\n' "${COMPREPLY[0]}"
+            done
+            """)
+
+        #expect(result.lines == ["[]", "[x`pwd`]", "[ready]"], "\(result.talk)")
     }
 
     @Test(arguments: ["bash", "zsh", "fish"])

@@ -34,9 +34,13 @@ struct ShellCompletion {
 
     private func bash() -> [String] {
         var lines = [
-            "# Completion of daybook for bash: eval \"$(daybook completion bash)\"",
+            "# Completion of daybook for bash: eval \"$(daybook completion bash)\""
+        ]
+        lines += bashPlain
+        lines += [
             "_daybook() {",
             "    local current=${COMP_WORDS[COMP_CWORD]} previous= name= word index words= files=",
+            "    local plain= typed=()",
             "    COMPREPLY=()",
             "    (( COMP_CWORD > 0 )) && previous=${COMP_WORDS[COMP_CWORD-1]}",
             "    # bash takes '--option=value' apart at the sign.",
@@ -76,11 +80,13 @@ struct ShellCompletion {
             "    esac",
             "    [[ -n $words ]] && mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$current\")",
             "    if [[ -n $name && $current != -* && -z $words ]]; then",
-            "        while IFS= read -r word; do COMPREPLY+=(\"$word\"); done \\",
-            "            < <(\"${COMP_WORDS[0]}\" \(Self.question) \"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null)",
+        ]
+        lines += bashNames
+        lines += [
             "        [[ ${COMPREPLY[0]} == *[/.] ]] && compopt -o nospace 2>/dev/null",
             "    fi",
-            "    if [[ -n $files ]]; then",
+            "    # readline quotes the names of files itself, and would do so with all others, too.",
+            "    if [[ -n $files && ${#COMPREPLY[@]} == 0 ]]; then",
             "        compopt -o filenames 2>/dev/null",
             "        while IFS= read -r word; do COMPREPLY+=(\"$word\"); done \\",
             "            < <(compgen -f -- \"$current\")",
@@ -89,6 +95,46 @@ struct ShellCompletion {
             "complete -F _daybook daybook",
         ]
         return lines
+    }
+
+    /// What takes the quotes off a word: bash hands the words over as they are written.
+    private var bashPlain: [String] {
+        [
+            "# Sets 'plain' to a word without its quotes, of which the last may still be open.",
+            "_daybook_plain() {",
+            "    local rest=$1 quote= next",
+            "    plain=",
+            "    while [[ -n $rest ]]; do",
+            "        next=${rest:0:1} rest=${rest:1}",
+            "        case $quote$next in",
+            #"            \'\'|\"\") quote= ;;"#,
+            #"            \'|\") quote=$next ;;"#,
+            #"            \'*) plain+=$next ;;"#,
+            #"            \\|\"\\) plain+=${rest:0:1} rest=${rest:1} ;;"#,
+            "            *) plain+=$next ;;",
+            "        esac",
+            "    done",
+            "}",
+        ]
+    }
+
+    /// What offers the names in a store, quoted: bash puts them on the line as they are.
+    private var bashNames: [String] {
+        [
+            #"        for word in "${COMP_WORDS[@]:1:COMP_CWORD}"; do"#,
+            #"            _daybook_plain "$word""#,
+            #"            typed+=("$plain")"#,
+            "        done",
+            "        while IFS= read -r word; do",
+            "            # In an open quote, a name that would not stay as it is there is left out.",
+            "            case $current in",
+            #"                \'*) [[ $word == *\'* ]] && continue ;;"#,
+            #"                \"*) [[ $word == *[\"\$\`\\!]* ]] && continue ;;"#,
+            #"                *) printf -v word %q "$word" ;;"#,
+            "            esac",
+            #"            COMPREPLY+=("$word")"#,
+            #"        done < <("${COMP_WORDS[0]}" \#(Self.question) "${typed[@]}" 2>/dev/null)"#,
+        ]
     }
 
     private func bashOffer(_ option: ArgumentDeclaration) -> String {
@@ -106,9 +152,13 @@ struct ShellCompletion {
             "#compdef daybook",
             "# Completion of daybook for zsh: put this into a file '_daybook' in a folder of $fpath.",
             "_daybook_names() {",
-            "    local -a names",
-            "    names=(\"${(@f)$(daybook \(Self.question) \"${(@)words[1,CURRENT]}\" 2>/dev/null)}\")",
-            "    compadd -Q -S '' -- $names",
+            "    local -a names typed",
+            "    # As they are without quotes, of which the last may still be open.",
+            #"    typed=("${(@Q)words[1,CURRENT]}")"#,
+            #"    [[ $typed[-1] == [\'\"]* ]] && typed[-1]=${typed[-1][2,-1]}"#,
+            #"    names=("${(@f)$(daybook \#(Self.question) "${(@)typed}" 2>/dev/null)}")"#,
+            "    # zsh quotes what it puts on the line.",
+            "    compadd -S '' -- $names",
             "}",
             "_daybook() {",
             "    local context state line",
