@@ -50,6 +50,18 @@ import Testing
         #expect(try library.bytes == before)
     }
 
+    @Test func `the log is searched for what is in values, or for what is in notes`() throws {
+        let line = #"{"op":"insert","entity":"Shelf","values":{"label":"Cellar"}}"#
+        try #require(try library.record(line, ["--note", "Moved downstairs"]).status == 0)
+
+        let found = try answers([
+            Self.call("log", #"{"text":"Cellar"}"#), Self.call("log", #"{"text":"downstairs"}"#),
+            Self.call("log", #"{"note":"downstairs"}"#), Self.call("log", #"{"note":"Cellar"}"#),
+        ]).map { $0.contains("Moved downstairs") }
+
+        #expect(found == [true, false, true, false])
+    }
+
     @Test func `a proposal leaves the store as it is, and a long answer is refused`() throws {
         let folder = library.folder.url.appending(path: "proposals")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)

@@ -149,13 +149,14 @@ struct ModelContextTools {
                 ("until", text("Only entries up to this moment.")),
                 ("author", text("Only those of this author.")), ("entity", entity),
                 ("object", object),
-                ("text", text("Only entries with this text in their author, note or values.")),
+                ("text", text("Only entries that add or remove this text in a value.")),
+                ("note", text("Only entries with this text in their note.")),
             ]
         ) { [store] input in
             let limit = try input.count("limit", maximum: 500) ?? 20
             return try ["log", "--output=json", "--limit=\(limit)"]
                 + input.options(["since", "until", "author", "entity", "object", "text"])
-                + ["--", store]
+                + (input.optionalText("note").map { ["--grep=\($0)"] } ?? []) + ["--", store]
         }
     }
 
