@@ -118,7 +118,7 @@ package enum JSONPatch {
     static func escaped(_ name: String) -> String {
         guard name.utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") })
         else { return name }
-        return name.replacing("~", with: "~0").replacing("/", with: "~1")
+        return name.substituting(["~": "~0", "/": "~1"])
     }
 }
 

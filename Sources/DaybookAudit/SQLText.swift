@@ -148,11 +148,11 @@ package struct SQLText {
     private static let hiddenMaximum = 100
 
     private static func quotedText(_ text: String) -> String {
-        "'\(text.replacing("'", with: "''"))'"
+        "'\(text.substituting(["'": "''"]))'"
     }
 
     private static func quoted(_ name: String) -> String {
-        "\"\(name.replacing("\"", with: "\"\""))\""
+        "\"\(name.substituting(["\"": "\"\""]))\""
     }
 
     /// `17`, from `Country/17`.

@@ -141,14 +141,12 @@ final class AuditDatabase {
 extension String {
     /// The text as a literal of SQL.
     fileprivate var literal: String {
-        "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
+        "'" + substituting(["'": "''"]) + "'"
     }
 
     /// The text as a name in SQL.
     fileprivate var identifier: String {
-        "\""
-            + split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
-            + "\""
+        "\"" + substituting(["\"": "\"\""]) + "\""
     }
 }
 

@@ -38,7 +38,7 @@ extension String {
     /// Commas, quotes and line ends must be quoted; leading and trailing spaces are, too, because
     /// some readers drop them.
     fileprivate var needsQuotes: Bool {
-        isEmpty || first == " " || last == " "
+        isEmpty || utf8.first == UInt8(ascii: " ") || utf8.last == UInt8(ascii: " ")
             || utf8.contains {
                 $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "\"") || $0 == 0x0d || $0 == 0x0a
             }

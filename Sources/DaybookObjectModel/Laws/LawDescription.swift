@@ -121,6 +121,6 @@ public enum LawExcuse: Sendable, Hashable {
     }
 
     private static func quoted(_ text: String) -> String {
-        "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+        "\"" + text.substituting(["\\": "\\\\", "\"": "\\\""]) + "\""
     }
 }

@@ -67,15 +67,14 @@ struct PredicateLexer {
     private let characters: [Character]
     private var index = 0
 
-    /// What Unicode combines with an ASCII character, an accent for example, is a character of its
-    /// own here: a quotation mark is recognized, whatever the text after it begins with.
+    /// What Unicode combines with an ASCII character, such as an accent after it or a sign before it
+    /// that spans numbers, is a character of its own here: a quotation mark is recognized, whatever
+    /// the text around it is.
     private init(_ text: String) {
         characters = text.flatMap { character -> [Character] in
             let scalars = character.unicodeScalars
-            guard let first = scalars.first, first.isASCII, scalars.count > 1 else {
-                return [character]
-            }
-            return [Character(first)] + Array(String(scalars.dropFirst()))
+            guard scalars.count > 1, scalars.contains(where: \.isASCII) else { return [character] }
+            return scalars.map { Character($0) }
         }
     }
 

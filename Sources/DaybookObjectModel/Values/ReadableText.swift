@@ -48,7 +48,7 @@ package enum ReadableText {
 
     /// The text for use in quotes: with a backslash before its own quotes and backslashes.
     package static func quotable(_ text: String) -> String {
-        escaped(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))
+        escaped(text.substituting(["\\": "\\\\", "\"": "\\\""]))
     }
 
     /// An entry with its author and time: `entry 7 by 'bob' at 2024-01-02T12:09:00Z`.

@@ -125,7 +125,7 @@ import Testing
     @Test(
         arguments: [
             ("plain", "plain"), ("a/b", "a~1b"), ("a~b", "a~0b"), ("~1", "~01"), ("/~", "~1~0"),
-            ("", ""),
+            ("", ""), ("~\u{301}/\u{200D}", "~0\u{301}~1\u{200D}"),
         ])
     func `a name is escaped for a pointer`(name: String, expected: String) {
         #expect(JSONPatch.escaped(name) == expected)
@@ -220,6 +220,22 @@ import Testing
                     $0.isHidden && $0 != "\n" && $0 != "\t"
                 })
         }
+    }
+
+    @Test(arguments: ["\u{301}", "\u{200D}", "\u{FE0F}"])
+    func `a quotation mark before a sign that joins it does not end the text`(sign: String) throws {
+        let database = try Connection(path: ":memory:")
+        for line in SQLText(schema).header().dropFirst() {
+            try database.run(String(line.dropFirst(3)))
+        }
+        let text = "x'\(sign)); DELETE FROM \"Thing\"; --"
+
+        for statement in statements(try insert(["ID": .string(text)])) {
+            try database.run(statement)
+        }
+
+        let kept = try database.statement("SELECT \"ID\" FROM \"Thing\"").rows()
+        #expect(kept == [[.text(text)]])
     }
 
     @Test func `names that SQLite takes for one get numbers, and nothing is lost`() throws {

@@ -258,8 +258,9 @@ import Testing
         arguments: [
             "\u{301}", "\u{301}a", "a\u{301}", "\\\u{301}", "\"\u{301}", "'\u{301}", "\n\u{301}",
             "\r\n", "a\u{301}\u{302}\u{200D}", "\u{200D}\u{1F469}", "\u{FE0F}",
+            "a\u{600}", "\u{600}\"", "\u{600}\\",
         ])
-    func `a text may begin with an accent, or have one after a quotation mark or a backslash`(
+    func `a text may have accents and signs next to quotation marks and backslashes`(
         text: String
     ) throws {
         let company = try Company()

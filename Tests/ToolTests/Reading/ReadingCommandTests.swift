@@ -169,6 +169,15 @@ import Testing
                 + "| 2 | A\\|\\*b\\*<br>&lt;i> |\n| 3 |  |\n")
     }
 
+    @Test func `a bar before a sign that joins it does not end its cell in Markdown`() throws {
+        let renamed = try library.run(["set", "library.daybook", "Shelf/1", "label=A|\u{301}b"])
+        try #require(renamed.status == 0, "\(renamed.talk)")
+
+        let ran = try fetch(["--column", "shelf.label", "--format", "markdown"])
+
+        #expect(ran.lines.contains("| A\\|\u{301}b |"))
+    }
+
     @Test func `a template has values in place of names`() throws {
         let ran = try fetch(["--template", "{{{isbn}}} {title}: {shelf.label} {object}"])
 

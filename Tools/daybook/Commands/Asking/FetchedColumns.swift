@@ -93,18 +93,13 @@ enum FetchForm: String, CaseIterable, Sendable {
     }
 
     private static func cell(_ text: String) -> String {
-        var cell = ""
-        for character in text {
-            switch character {
-            case "\n", "\r\n", "\r": cell += "<br>"
-            case "&": cell += "&amp;"
-            case "<": cell += "&lt;"
-            case "|", "\\", "`", "*", "_", "[", "]", "~": cell += "\\\(character)"
-            default: cell.append(character)
-            }
-        }
-        return cell
+        text.replacing("\r\n", with: "\n").substituting(escapes)
     }
+
+    private static let escapes: [Unicode.Scalar: String] = [
+        "\n": "<br>", "\r": "<br>", "&": "&amp;", "<": "&lt;", "|": "\\|", "\\": "\\\\",
+        "`": "\\`", "*": "\\*", "_": "\\_", "[": "\\[", "]": "\\]", "~": "\\~",
+    ]
 }
 
 /// A text with the values of an object in it: `{name} ({country.name})`.

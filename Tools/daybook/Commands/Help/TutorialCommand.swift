@@ -1,5 +1,6 @@
 import CDaybookTerminal
 import DaybookNewFiles
+import DaybookObjectModel
 import Foundation
 
 /// `daybook tutorial`: ten commands on a store of their own, shown, run and explained.
@@ -82,7 +83,7 @@ struct TutorialCommand: Command {
             (byte | 0x20 >= 0x61 && byte | 0x20 <= 0x7A) || (byte >= 0x30 && byte <= 0x39)
                 || "-_./=:,".utf8.contains(byte) || byte >= 0x80
         }
-        return plain && !word.isEmpty ? word : "'" + word.replacing("'", with: #"'\''"#) + "'"
+        return plain && !word.isEmpty ? word : "'" + word.substituting(["'": #"'\''"#]) + "'"
     }
 
     // MARK: - Steps
