@@ -33,7 +33,8 @@ public struct AuditExport: Sendable {
     ///   - format: The form.
     ///   - progress: Called for each entry read.
     ///   - output: Takes the bytes, piece by piece.
-    /// - Returns: The last entry read, after which the next export continues.
+    /// - Returns: The entry after which the next export continues: the last one read, or the one before the
+    ///   first that ``AuditFilter/until`` alone leaves out, so that it is written then.
     /// - Throws: `StoreError` with code `noSuchEntity` or `noSuchObject` when the filter names what
     ///   the model does not have; with code `corrupt` at the first entry that is not what was
     ///   written; ``AuditFormatError`` when the options do not fit the format; what `output` throws.
@@ -59,6 +60,7 @@ public struct AuditExport: Sendable {
             resumesAfter: resumesAfter, options: options)
 
         var encoder = try format.encoder(for: scope)
+        var reached = max(last, resumesAfter ?? .zero)
         let isWhole = type(of: format).keepsEntriesWhole
         let carries = type(of: format).carriesLargeData
         var data = LargeDataExport(of: store, carries: carries)
@@ -84,6 +86,7 @@ public struct AuditExport: Sendable {
                                 ?? encoder.bytes(of: shown, inPass: pass))
                     }
                     if pass == 0 { progress(prepared.sequence) }
+                    if prepared.isTooLate { reached = min(reached, prepared.sequence.previous) }
                     return .proceed
                 }
                 try output(try encoder.closing(ofPass: pass))
@@ -92,6 +95,6 @@ public struct AuditExport: Sendable {
             try encoder.abandon()
             throw error
         }
-        return max(last, resumesAfter ?? .zero)
+        return reached
     }
 }

@@ -125,6 +125,14 @@ package struct ResolvedFilter: Sendable {
             ? nil : AuditRecord(entry, in: schema, before: before, showing: wanted)
     }
 
+    /// Whether an entry is left out for nothing but happening after the last selected time.
+    package func isTooLate(_ entry: Entry) -> Bool {
+        guard entry.time > headers.latest else { return false }
+        var unlimited = self
+        unlimited.headers.latest = .max
+        return unlimited.record(of: entry) != nil
+    }
+
     private func includes(_ change: Change, _ schema: Schema) -> Bool {
         selection.includes(change, of: schema.entity(change.object.entity))
             && (filter.operations.isEmpty || filter.operations.contains(change.operation))

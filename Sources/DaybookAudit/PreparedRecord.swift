@@ -16,6 +16,8 @@ struct PreparedRecord: Sendable {
     let sequence: SequenceNumber
     /// Its record, with the changes to show but nothing hidden; nil when the filter does not want it.
     let shown: AuditRecord?
+    /// Whether the filter leaves it out for nothing but happening too late.
+    let isTooLate: Bool
     /// Whether it is the first with a hidden value, as far as is known.
     let isOfHidden: Bool
     /// Whether it refers to large data that was not there before.
@@ -50,12 +52,13 @@ struct PreparedRecord: Sendable {
             let tellsDigest = tellsDigests.isTold && !isOfHidden
             guard let record = filter.record(of: entry) else {
                 return PreparedRecord(
-                    sequence: entry.sequence, shown: nil, isOfHidden: isOfHidden,
-                    hasLargeData: false, bytes: nil, tellsDigest: tellsDigest)
+                    sequence: entry.sequence, shown: nil, isTooLate: filter.isTooLate(entry),
+                    isOfHidden: isOfHidden, hasLargeData: false, bytes: nil,
+                    tellsDigest: tellsDigest)
             }
             let shown = isWhole ? record.whole : record
             return PreparedRecord(
-                sequence: entry.sequence, shown: shown, isOfHidden: isOfHidden,
+                sequence: entry.sequence, shown: shown, isTooLate: false, isOfHidden: isOfHidden,
                 hasLargeData: carriesLargeData && shown.shown.contains(where: \.hasNewLargeData),
                 bytes: bytes(of: shown.redacted(by: redaction, tellsDigest: tellsDigest)),
                 tellsDigest: tellsDigest)

@@ -2,6 +2,7 @@ import DaybookAudit
 import DaybookJournalLog
 import DaybookSnapshotStore
 import DaybookTestSupport
+import Foundation
 import Testing
 
 /// Exports that continue earlier ones.
@@ -13,12 +14,15 @@ import Testing
 
     private static func bytes(
         of store: Store, as name: String, after start: SequenceNumber? = nil,
-        through end: SequenceNumber = SequenceNumber(.max)
+        through end: SequenceNumber = SequenceNumber(.max), by author: String? = nil,
+        until time: Date? = nil
     ) throws -> (bytes: [UInt8], reached: SequenceNumber) {
         let format = try #require(AuditFormats.format(named: name))
         var export = AuditExport(of: AuditReader(store))
         export.resumesAfter = start
         export.filter.range = .zero...end
+        export.filter.authors = Set([author].compactMap(\.self))
+        export.filter.until = time
         var bytes: [UInt8] = []
         let reached = try export.write(format) { bytes += $0 }
         return (bytes, reached)
@@ -39,6 +43,37 @@ import Testing
         #expect(first.reached == middle, "seed \(seed)")
         #expect(second.reached == head, "seed \(seed)")
         #expect(first.bytes + second.bytes == whole.bytes, "seed \(seed), after \(middle)")
+    }
+
+    /// The numbers of the entries in JSON Lines.
+    private static func sequences(_ bytes: [UInt8]) -> [Int] {
+        String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap { line in
+            line.firstMatch(of: /^\{"sequence":(\d+)/).flatMap { Int($0.1) }
+        }
+    }
+
+    /// A time after that of the third entry of the atlas, and before that of the fourth.
+    private static let time = Date(timeIntervalSince1970: 1_704_196_950)
+
+    @Test func `what happened after the last selected time comes with the next export`() throws {
+        let story = try AtlasStory.write()
+
+        let first = try Self.bytes(of: story.store, as: "jsonl", until: Self.time)
+        let second = try Self.bytes(of: story.store, as: "jsonl", after: first.reached)
+
+        #expect(Self.sequences(first.bytes) == [1, 2, 3, 5, 6])
+        #expect(first.reached == SequenceNumber(3))
+        #expect(Self.sequences(second.bytes) == Array(4...10))
+    }
+
+    @Test func `a later entry that other conditions leave out is not waited for`() throws {
+        let story = try AtlasStory.write()
+
+        let part = try Self.bytes(
+            of: story.store, as: "jsonl", by: "registry", until: Self.time)
+
+        #expect(Self.sequences(part.bytes) == [2, 3, 5, 6])
+        #expect(try part.reached == story.store.head())
     }
 
     @Test(arguments: formats)

@@ -44,6 +44,14 @@ import Testing
         try atlas.expect(line, equals: name)
     }
 
+    @Test func `an export up to a time leaves the later entries to the next one`() throws {
+        let first = try atlas.run("export STORE -f jsonl --until 2012-01-01 --resume feed")
+        let second = try atlas.run("export STORE -f jsonl --resume feed")
+
+        #expect(first.lines.count == 2)
+        #expect(second.output == (try Fixture.data("exports/atlas.jsonl")))
+    }
+
     @Test func `a reader that goes away ends an export quietly`() throws {
         let path = atlas.folder.url.appending(path: "atlas.daybook").path
 

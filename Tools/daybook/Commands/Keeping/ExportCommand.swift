@@ -61,6 +61,10 @@ struct ExportCommand: Command {
                 The file of '--into' gets its name when it is complete, and is on the disk when
                 the command ends with 0.
 
+                A cursor of '--resume' stops before the first entry that is left out because it
+                is later than the time of '--to'. The next export begins with that entry, so it
+                repeats what was written of those behind it.
+
                 Values of properties that the model calls confidential are left out. With hash,
                 a keyed hash replaces them, the same for the same value. From the first entry on
                 in which a value is left out, digests are left out, too, because a value with
