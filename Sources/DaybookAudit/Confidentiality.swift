@@ -118,6 +118,17 @@ package struct Redaction: Sendable {
     /// Whether nothing is hidden.
     package var isEmpty: Bool { hidden.isEmpty }
 
+    /// `Employee.salary`: a hidden property, by the name that it has or had last; nil if there is none.
+    package func example(in history: ModelHistory) -> String? {
+        for (_, schema) in history.versions.reversed() {
+            for entity in schema.version.entities where !entity.isRemoved {
+                let names = entity.properties.filter { hides($0.value) }.keys
+                if let name = names.min() { return "\(entity.name).\(name)" }
+            }
+        }
+        return nil
+    }
+
     /// Whether the values of a property are hidden.
     func hides(_ property: PropertyNumber) -> Bool {
         hidden.contains(property)

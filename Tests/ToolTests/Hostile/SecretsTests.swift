@@ -110,6 +110,32 @@ struct SecretsTests {
         }
     }
 
+    @Test func `whole entries with secrets of an earlier model are not handed on`() throws {
+        let key = try run(["keygen", "example.org/people", "--into", "private.key"])
+        try key.output.write(to: folder.url.appending(path: "public.key"))
+        let checkpoint = try run(["checkpoint", "p.daybook", "--key", "private.key"])
+        try checkpoint.output.write(to: folder.url.appending(path: "checkpoint"))
+        let later =
+            #"{"entities":[{"name":"Person","attributes":[{"name":"name","type":"string","optional":false,"unique":true}]}]}"#
+        try Data(later.utf8).write(to: folder.url.appending(path: "later.json"))
+        let migrated = try run(["migrate", "p.daybook", "--model", "later.json"])
+        try #require(migrated.status == 0, "\(migrated.talk)")
+
+        for words in [
+            ["mcp", "p.daybook"],
+            ["prove", "p.daybook", "2", "--checkpoint", "checkpoint", "--entry", "2.entry"],
+            [
+                "tiles", "p.daybook", "--into", "tiles", "--checkpoint", "checkpoint", "--key",
+                "public.key",
+            ],
+        ] {
+            let ran = try run(words)
+            #expect(ran.status == 2, "\(words)")
+            #expect(ran.talk.contains("such as 'Person.born'"), "\(words): \(ran.talk)")
+            #expect(!Self.hasCanary(ran.output), "\(words)")
+        }
+    }
+
     /// Commands that are not asked for values, on a sound store and on a damaged one.
     @Test func `no command that is not asked for values tells them`() throws {
         try run(["backup", "p.daybook", "damaged.daybook"])

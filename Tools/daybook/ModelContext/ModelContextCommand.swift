@@ -29,8 +29,9 @@ struct ModelContextCommand: Command {
                 and becomes a file of lines in the folder, DIR/NAME.jsonl, which a person reads and
                 lands: daybook record STORE --author me < DIR/NAME.jsonl.
 
-                Who asks reads all values, so a model with confidential properties is refused
-                unless '--confidential show' is given. The server ends with its input.
+                Who asks reads all values, also earlier ones, so a store whose model has or had
+                confidential properties is refused unless '--confidential show' is given. The
+                server ends with its input.
                 """,
             arguments: [store, proposals, secrecy], formats: [],
             examples: [
