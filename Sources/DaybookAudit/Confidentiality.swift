@@ -24,7 +24,8 @@ public struct Confidentiality: Sendable, Hashable {
 
     /// The replacement of a value.
     public var treatment: Treatment
-    /// Properties that are confidential even if the model does not say so: `Employee.salary`.
+    /// Properties that are confidential even if the model does not say so: `Employee.salary`. A name may be one of an
+    /// earlier model. What is derived from these, and what they were before their type changed, is confidential, too.
     public var properties: Set<String>
 
     /// Values that the model calls confidential are left out.
@@ -40,12 +41,30 @@ public struct Confidentiality: Sendable, Hashable {
 
     /// The treatment with numbers instead of names.
     ///
-    /// The newest version that has a property tells whether it is confidential. An earlier property
-    /// from which a hidden one was converted is hidden, too.
+    /// The newest version that has a property tells whether it is confidential. A name stands for every property
+    /// that any version calls so, and for those that took over its values later. What tells the values of a hidden
+    /// property is hidden, too, see ``PropertyLinks``.
     ///
-    /// - Throws: `StoreError` with code `noSuchEntity` when a text names no property of the model.
+    /// - Throws: `StoreError` with code `noSuchEntity` when a text names no property of any version.
     package func resolved(in history: ModelHistory, _ schema: Schema) throws -> Redaction {
         guard treatment != .show else { return .none }
+        let links = PropertyLinks(history)
+        var hidden = Self.confidential(in: history)
+        for name in properties.sorted() {
+            let named = try Self.numbers(of: name, in: history, schema)
+            hidden.formUnion(links.followed(from: named))
+        }
+        hidden = links.spread(from: hidden)
+        let entities = (history.versions.last?.schema ?? schema).version.entities.filter { entity in
+            entity.slots.contains { hidden.contains($0.property) }
+                || entity.members.contains { hidden.contains($0.property) }
+        }
+        return Redaction(
+            hidden: hidden, entities: Set(entities.map(\.number)), treatment: treatment)
+    }
+
+    /// The properties that a model calls confidential, and no later one has without saying so.
+    private static func confidential(in history: ModelHistory) -> Set<PropertyNumber> {
         var hidden: Set<PropertyNumber> = []
         var known: Set<PropertyNumber> = []
         for (_, schema) in history.versions.reversed() {
@@ -56,43 +75,39 @@ public struct Confidentiality: Sendable, Hashable {
             }
             known.formUnion(schema.entities.flatMap(\.properties).map(\.number))
         }
-        for name in properties.sorted() {
-            let parts = name.split(
-                separator: ".", maxSplits: 1, omittingEmptySubsequences: false
-            ).map(String.init)
-            guard parts.count == 2 else {
-                throw StoreError(
-                    .noSuchEntity, "'\(name)' does not name a property, as 'Employee.salary' does.")
-            }
-            let entity = try ResolvedFilter.entity(parts[0], in: schema)
-            if entity.isComposite(parts[1]) {
-                hidden.formUnion(entity.elements(of: parts[1]).map(\.number))
-                continue
-            }
-            guard let property = entity.property(named: parts[1]) else {
-                let suggestion = parts[1].suggestion(among: entity.properties.map(\.name))
-                throw StoreError(
-                    .noSuchEntity,
-                    "The entity '\(parts[0])' has no property '\(parts[1])'"
-                        + (suggestion.isEmpty ? "." : suggestion))
-            }
-            hidden.insert(property.number)
-            // Only one side of a relationship and its inverse is in the journal, under its own
-            // name.
-            if let inverse = property.end?.inverse { hidden.insert(inverse) }
+        return hidden
+    }
+
+    /// The properties that have, or had, a name such as `Employee.salary`.
+    private static func numbers(
+        of name: String, in history: ModelHistory, _ schema: Schema
+    ) throws -> Set<PropertyNumber> {
+        let parts = name.split(
+            separator: ".", maxSplits: 1, omittingEmptySubsequences: false
+        ).map(String.init)
+        guard parts.count == 2 else {
+            throw StoreError(
+                .noSuchEntity, "'\(name)' does not name a property, as 'Employee.salary' does.")
         }
-        for entity in schema.version.entities {
-            // From the newest field to the oldest, as each is converted from an earlier one.
-            for slot in entity.slots.reversed() where hidden.contains(slot.property) {
-                if case .converted(let source, _) = slot.fill { hidden.insert(source) }
-            }
-        }
-        let entities = schema.version.entities.filter { entity in
-            entity.slots.contains { hidden.contains($0.property) }
-                || entity.members.contains { hidden.contains($0.property) }
-        }
-        return Redaction(
-            hidden: hidden, entities: Set(entities.map(\.number)), treatment: treatment)
+        let schemas = history.versions.reversed().map(\.schema)
+        let owners = Set(schemas.compactMap { $0.entity(named: parts[0])?.number })
+        let entities = schemas.flatMap { schema in owners.compactMap { schema.entity($0) } }
+        let numbers = Set(entities.flatMap { $0.numbers(ofProperty: parts[1]) })
+        guard numbers.isEmpty else { return numbers }
+        let entity = try entities.first ?? ResolvedFilter.entity(parts[0], in: schema)
+        let suggestion = parts[1].suggestion(among: entity.properties.map(\.name))
+        throw StoreError(
+            .noSuchEntity,
+            "The entity '\(parts[0])' has no property '\(parts[1])'"
+                + (suggestion.isEmpty ? "." : suggestion))
+    }
+}
+
+extension SchemaEntity {
+    /// The property of a name, or the elements of a composite attribute.
+    fileprivate func numbers(ofProperty name: String) -> [PropertyNumber] {
+        if isComposite(name) { return elements(of: name).map(\.number) }
+        return property(named: name).map { [$0.number] } ?? []
     }
 }
 

@@ -20,7 +20,7 @@ package struct ModelVersion: Sendable, Hashable {
     package internal(set) var stages: [CustomStage] = []
     /// The relationships that were replaced by others, which took over their objects, by the number
     /// of the newer one.
-    var origins: [PropertyNumber: PropertyNumber] = [:]
+    package internal(set) var origins: [PropertyNumber: PropertyNumber] = [:]
 
     /// The next numbers to give.
     struct NextNumbers: Sendable, Hashable {

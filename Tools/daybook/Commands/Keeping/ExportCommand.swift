@@ -71,6 +71,9 @@ struct ExportCommand: Command {
                 few possible forms could be found by trying. A checkpoint, a proof or the digest
                 of a later entry still makes that possible; so do not give those to readers of
                 such exports.
+
+                The name of '--hide' may be one of an earlier model. What is derived from the
+                property is treated as it is, and so is what it was before its type changed.
                 """,
             arguments: [store, form, first, last] + filters.all
                 + [cursor, secrecy, secret, hidden, source, host, checkpoint, key, file],

@@ -1,0 +1,140 @@
+import DaybookAudit
+import DaybookObjectModel
+import DaybookSnapshotStore
+import DaybookTestSupport
+import Testing
+
+/// Properties that are hidden by name, and whatever else tells their values.
+@Suite struct HiddenPropertyTests {
+    private static func model(
+        _ attributes: [AttributeDescription], to relationships: [RelationshipDescription] = []
+    ) -> ManagedObjectModel {
+        ManagedObjectModel(entities: [
+            EntityDescription(
+                name: "Person",
+                attributes: attributes + [AttributeDescription(name: "town", type: .string)],
+                relationships: relationships)
+        ])
+    }
+
+    private static func table(of store: Store, hiding name: String) throws -> String {
+        let bytes = try Exporting.bytes(
+            of: store, as: "csv", confidentiality: Confidentiality(.omit, properties: [name]))
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Sets later models one after the other, and has the store opened with the last.
+    private static func evolve(
+        _ temporary: TemporaryStore, to models: [ManagedObjectModel],
+        _ body: (Store) throws -> Void
+    ) throws {
+        for model in models {
+            _ = try Store.migrate(at: temporary.path, to: model, options: .counting())
+        }
+        let store = try TestStore.open(at: temporary.path, options: .counting())
+        try body(store)
+        try store.close()
+    }
+
+    @Test func `what is derived from a hidden attribute is hidden`() throws {
+        let temporary = try TemporaryStore(
+            ManagedObjectModel(entities: [
+                EntityDescription(
+                    name: "Person",
+                    attributes: [
+                        AttributeDescription(name: "name", type: .string),
+                        AttributeDescription(
+                            name: "nameKey", type: .string,
+                            derivation: .text(.canonical, attribute: "name")),
+                        AttributeDescription(name: "salary", type: .int64),
+                    ],
+                    relationships: [
+                        RelationshipDescription(
+                            name: "team", destinationName: "Team", inverseName: "members")
+                    ]),
+                EntityDescription(
+                    name: "Team",
+                    attributes: [
+                        AttributeDescription(
+                            name: "total", type: .int64,
+                            derivation: .aggregate(
+                                .sum, attribute: "salary", relationship: "members"))
+                    ],
+                    relationships: [
+                        RelationshipDescription(
+                            name: "members", destinationName: "Person", inverseName: "team",
+                            isToMany: true)
+                    ]),
+            ]))
+        let store = temporary.store
+        let (team, person) = (try store.newObject("Team"), try store.newObject("Person"))
+        let values: [String: Value] = [
+            "name": .string("Zo\u{EB}"), "salary": .int(4321), "team": .object(team),
+        ]
+        try store.commit(SaveRequest(changes: [store.insert(team), store.insert(person, values)]))
+
+        let withoutName = try Self.table(of: store, hiding: "Person.name")
+        let withoutSalary = try Self.table(of: store, hiding: "Person.salary")
+
+        #expect(!withoutName.contains("Zo\u{EB}") && !withoutName.contains("zoe"))
+        #expect(withoutName.contains(",total,,4321"))
+        #expect(!withoutSalary.contains("4321"))
+        #expect(withoutSalary.contains(",nameKey,,zoe"))
+    }
+
+    @Test func `a relationship is hidden as what it was before its kind changed, too`() throws {
+        func model(isToMany: Bool) -> ManagedObjectModel {
+            Self.model(
+                [],
+                to: [
+                    RelationshipDescription(
+                        name: "boss", destinationName: "Person", isToMany: isToMany)
+                ])
+        }
+        let temporary = try TemporaryStore(model(isToMany: false))
+        let store = temporary.store
+        let (ada, bob) = (try store.newObject("Person"), try store.newObject("Person"))
+        try store.commit(
+            SaveRequest(changes: [store.insert(ada), store.insert(bob, ["boss": .object(ada)])]))
+
+        try Self.evolve(temporary, to: [model(isToMany: true)]) { store in
+            let table = try Self.table(of: store, hiding: "Person.boss")
+            #expect(table.contains(",boss,(confidential),(confidential)"))
+            #expect(!table.contains(",boss,,Person/"))
+        }
+    }
+
+    @Test func `a name stands for all properties that were ever called so`() throws {
+        let code = AttributeDescription(name: "code", type: .string)
+        let number = AttributeDescription(name: "code", type: .int64)
+        let temporary = try TemporaryStore(Self.model([code]))
+        let store = temporary.store
+        let person = try store.newObject("Person")
+        try store.commit(
+            SaveRequest(changes: [store.insert(person, ["code": .string("hush")])]))
+
+        try Self.evolve(temporary, to: [Self.model([])]) { store in
+            #expect(try !Self.table(of: store, hiding: "Person.code").contains("hush"))
+            #expect(try Self.table(of: store, hiding: "Person.town").contains(",code,,hush"))
+        }
+        try Self.evolve(temporary, to: [Self.model([number])]) { store in
+            #expect(try !Self.table(of: store, hiding: "Person.code").contains("hush"))
+        }
+    }
+
+    @Test func `an earlier name stands for what took over its values`() throws {
+        let number = AttributeDescription(name: "code", type: .int64)
+        let text = AttributeDescription(name: "label", type: .string, renamingIdentifier: "code")
+        let temporary = try TemporaryStore(Self.model([number]))
+        let person = try temporary.store.newObject("Person")
+        try temporary.store.commit(
+            SaveRequest(changes: [temporary.store.insert(person, ["code": .int(4321)])]))
+
+        try Self.evolve(temporary, to: [Self.model([text])]) { store in
+            try store.commit(SaveRequest(changes: [store.delete(person)]))
+            for name in ["Person.code", "Person.label"] {
+                #expect(try !Self.table(of: store, hiding: name).contains("4321"), "\(name)")
+            }
+        }
+    }
+}
