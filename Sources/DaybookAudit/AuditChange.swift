@@ -27,6 +27,8 @@ public struct AuditChange: Sendable {
 
     /// The confidential properties that change, sorted, whose values are left out.
     public let omitted: [String]
+    /// How many confidential properties change that have hashes in place of their values.
+    package let hashedCount: Int
 
     /// The change of one property that is kept as a value; nil when it does not change.
     public subscript(property: String) -> AuditField? { fields.first { $0.name == property } }
@@ -58,6 +60,7 @@ public struct AuditChange: Sendable {
         fields = reading.fields
         memberships = reading.memberships
         omitted = reading.omitted.sorted()
+        hashedCount = reading.hashedCount
     }
 }
 
@@ -80,6 +83,7 @@ private struct ChangeReading {
     private(set) var fields: [AuditField] = []
     private(set) var memberships: [AuditMembership] = []
     private(set) var omitted: [String] = []
+    private(set) var hashedCount = 0
 
     init(_ entity: SchemaEntity?, _ schema: Schema, _ redaction: Redaction) {
         self.entity = entity
@@ -108,6 +112,7 @@ private struct ChangeReading {
         guard let old = replacement(old, number), let new = replacement(new, number) else {
             return omitted.append(name)
         }
+        hashedCount += 1
         fields.append(AuditField(name: name, type: .string, old: old, new: new, in: schema))
     }
 
@@ -120,6 +125,7 @@ private struct ChangeReading {
             guard added.allSatisfy({ $0 != nil }), removed.allSatisfy({ $0 != nil }) else {
                 return omitted.append(name)
             }
+            hashedCount += 1
             // The order of the hashes reveals nothing.
             added.sort { ($0?.object ?? "") < ($1?.object ?? "") }
             removed.sort { ($0?.object ?? "") < ($1?.object ?? "") }

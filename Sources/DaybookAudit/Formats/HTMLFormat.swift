@@ -93,7 +93,7 @@ private struct HTMLEncoder: AuditEncoder {
     mutating func bytes(of record: AuditRecord, inPass pass: Int) throws -> [UInt8] {
         guard isWriting(pass) else {
             for change in record.shown {
-                keptBack.add(record.readable(change), report.scope)
+                keptBack.add(record.readable(change))
             }
             return []
         }
@@ -131,13 +131,9 @@ struct KeptBack: Sendable {
     private(set) var hashed = 0
 
     /// Counts the hidden values of a change.
-    mutating func add(_ change: AuditChange, _ scope: AuditScope) {
+    mutating func add(_ change: AuditChange) {
         omitted += change.omitted.count
-        guard let entity = scope.schema.entity(named: change.entity) else { return }
-        let names = change.fields.map(\.name) + change.memberships.map(\.name)
-        hashed += names.count { name in
-            entity.property(named: name).map { scope.redaction.hides($0.number) } ?? false
-        }
+        hashed += change.hashedCount
     }
 }
 

@@ -199,6 +199,27 @@ import Testing
         #expect(shown.html.contains("<dd>no value</dd>") && shown.html.contains("hush-2"))
     }
 
+    @Test func `hashes are counted also of what was called otherwise`() throws {
+        let temporary = try TemporaryStore(Self.model)
+        try Self.insert("seen", into: temporary.store, secret: "hush-1")
+        let renamed = AttributeDescription(
+            name: "mystery", type: .string, isConfidential: true, renamingIdentifier: "secret")
+        let sheet = EntityDescription(
+            name: "Sheet",
+            attributes: [AttributeDescription(name: "title", type: .string), renamed],
+            renamingIdentifier: "Page")
+        _ = try Store.migrate(
+            at: temporary.path, to: ManagedObjectModel(entities: [sheet]), options: .counting())
+        let store = try TestStore.open(at: temporary.path, options: .counting())
+
+        let page = try Page(
+            of: store,
+            confidentiality: Confidentiality(.hash(secret: [UInt8](repeating: 1, count: 16))))
+        try store.close()
+
+        #expect(page.html.contains("1 value of confidential properties shown as keyed hashes"))
+    }
+
     // MARK: - Making
 
     private static let model = ManagedObjectModel(entities: [
