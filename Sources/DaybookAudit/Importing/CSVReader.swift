@@ -1,8 +1,9 @@
 /// Reads comma-separated values (RFC 4180), record by record.
 ///
-/// A line ends with CR LF, LF or CR, and a file may mix them. Empty lines are skipped, and so is a
-/// byte order mark at the beginning. Memory holds one record and one buffer, whatever the size of
-/// the input.
+/// A line ends with CR LF, LF or CR, and a file may mix them. A byte order mark at the beginning is
+/// skipped, and so are empty lines, unless the first record has one field: then an empty line is a
+/// record with an empty field, as null is written in a table of one column. Memory holds one record
+/// and one buffer, whatever the size of the input.
 ///
 /// ```swift
 /// var reader = CSVReader { try input.read(into: &$0) }
@@ -22,6 +23,8 @@ package struct CSVReader {
     private var end = 0
     private var line = 1
     private var hasBegun = false
+    /// The number of fields of the first record, once it has been read.
+    private var columnCount: Int?
     /// Whether a line feed now belongs to the carriage return before it.
     private var isAfterReturn = false
 
@@ -49,6 +52,12 @@ package struct CSVReader {
     ///   throws.
     package mutating func next() throws -> Bool {
         if !hasBegun { try begin() }
+        guard try read() else { return false }
+        if columnCount == nil { columnCount = record.count }
+        return true
+    }
+
+    private mutating func read() throws -> Bool {
         record.removeAll()
         var state = State.fieldStart
         while state != .recordEnd {
@@ -92,7 +101,7 @@ package struct CSVReader {
         }
         isAfterReturn = false
         if record.isEmpty {
-            if byte == .lineFeed || byte == .carriageReturn {
+            if byte == .lineFeed || byte == .carriageReturn, columnCount != 1 {
                 endLine(byte)
                 return .fieldStart
             }

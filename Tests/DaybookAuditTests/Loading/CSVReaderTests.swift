@@ -35,7 +35,10 @@ import Testing
         ("a,b\r\nc,d\r\n", [["a", "b"], ["c", "d"]]),
         ("a\rb\nc\r\nd", [["a"], ["b"], ["c"], ["d"]]),
         ("a,\n,b\n,", [["a", ""], ["", "b"], ["", ""]]),
-        ("\n\r\n\ra\n\n\nb", [["a"], ["b"]]),
+        ("\n\r\n\ra,b\n\n\nc,d\n\n", [["a", "b"], ["c", "d"]]),
+        ("\n\r\n\ra\n\n\nb", [["a"], [""], [""], ["b"]]),
+        ("a\r\n\r\n\"\"\r\n\r\n", [["a"], [""], [""], [""]]),
+        ("a\r\rb\r\n", [["a"], [""], ["b"]]),
         ("\"\"\n\"a,b\"\n\"a\"\"b\"\n", [[""], ["a,b"], ["a\"b"]]),
         ("\"a\r\nb\nc\rd\",e\r\n", [["a\r\nb\nc\rd", "e"]]),
         ("\u{FEFF}a,b", [["a", "b"]]),
@@ -52,7 +55,7 @@ import Testing
     }
 
     @Test func `a record knows the line that it begins on`() throws {
-        let text = "a\r\n\r\n\"b\r\nb\"\rc\n\"d\n\rd\"\n\ne"
+        let text = "a,x\r\n\r\n\"b\r\nb\",x\rc,x\n\"d\n\rd\",x\n\ne,x"
 
         for size in [1, 4, .max] {
             let lines = try lines(Array(text.utf8), by: size)

@@ -26,6 +26,28 @@ import Testing
 
     // MARK: - Rows
 
+    @Test func `a table of one column that was fetched comes back with its nulls`() throws {
+        let folder = try ScratchFolder()
+        let model = #"{"entities":[{"name":"A","attributes":[{"name":"k","type":"int64"}]}]}"#
+        try Data(model.utf8).write(to: folder.url.appending(path: "model.json"))
+        for line in [
+            "init s --model model.json", "init t --model model.json", "add s A k:=null",
+            "add s A k=1", "add s A k:=null",
+        ] {
+            let words = line.split(separator: " ").map(String.init)
+            try #require(try Tool.run(words, in: folder.url).status == 0, "\(line)")
+        }
+        let fetch = ["A", "--column", "k", "--format", "csv"]
+        let table = try Tool.run(["fetch", "s"] + fetch, in: folder.url)
+
+        let result = try Tool.run(
+            ["import", "t", "-f", "csv", "-e", "A"], input: table.output, in: folder.url)
+
+        #expect(table.text == "k\r\n\r\n1\r\n\r\n")
+        #expect(result.status == 0, "\(result.talk)")
+        #expect(try Tool.run(["fetch", "t"] + fetch, in: folder.url).output == table.output)
+    }
+
     @Test func `each row becomes an object, and all of them one entry`() throws {
         let before = try library.head()
 
