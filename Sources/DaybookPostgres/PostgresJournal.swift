@@ -129,7 +129,13 @@ package final class PostgresJournal: SharedJournal {
             defer {
                 if let ahead = session.clockAhead { setClock(ahead) }
             }
-            return try body(session)
+            do throws(SharedJournalError) {
+                return try body(session)
+            } catch {
+                // The connection is open still: without a pause the same server would be asked again at once.
+                if error.isTroubleOfServer { session.leaveServer() }
+                throw error
+            }
         }
     }
 

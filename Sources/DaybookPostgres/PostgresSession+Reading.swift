@@ -18,8 +18,9 @@ extension PostgresSession {
         let found: SharedPage?
         do {
             found = try readPage(after: head, bytes: bytes, from: server)
-            // A server that was replaced may also have less.
-            if found?.isHeld(by: announced) != true { try prove(server) }
+            // A server that was replaced may also have less, and nothing new.
+            let isHeld = found.map { $0.entries.isEmpty ? hasTurn : $0.isHeld(by: announced) }
+            if isHeld != true { try prove(server) }
         } catch {
             leaveTurn()
             throw SharedJournalError(error)
@@ -150,7 +151,7 @@ extension SharedPage {
     /// Whether there is nothing in it but what others hold for certain: all up to an entry that was accepted. With
     /// every machine that hears of a save making a write of its own, the leader would have as many more of them.
     fileprivate func isHeld(by announced: SharedHead?) -> Bool {
-        guard let last = entries.last else { return true }
+        guard let last = entries.last else { return false }
         return SharedHead(last.sequence, last.digest) == announced
     }
 }

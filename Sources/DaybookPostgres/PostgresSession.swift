@@ -85,6 +85,15 @@ final class PostgresSession {
             lateness == nil ? terms.limits.appending : min(patience * 2, terms.limits.answering)
     }
 
+    /// Leaves a server that is in trouble: the next call waits first, and looks at the others before.
+    func leaveServer() {
+        guard let main, main.connection.isOpen else { return }
+        hasTurn = false
+        avoided = main.connection.place
+        main.connection.close()
+        earliestAttempt = .now + backoff.wait()
+    }
+
     /// How far the clock of the server is ahead of this machine's, in microseconds; nil before it was asked.
     var clockAhead: Int64? { main?.clockAhead }
 

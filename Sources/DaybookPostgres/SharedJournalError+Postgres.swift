@@ -22,6 +22,13 @@ extension SharedJournalError {
         }
     }
 
+    /// Whether a server that could be reached could not do what it was asked for, and may not be able to for a while:
+    /// too few resources, a lock that somebody holds, an operator, a fault of the system, or it only reads.
+    var isTroubleOfServer: Bool {
+        guard let state = (cause as? PostgresError)?.state else { return false }
+        return state == "25006" || ["53", "55", "57", "58"].contains(state.prefix(2))
+    }
+
     private static func code(of error: PostgresError) -> Code {
         switch (error.code, error.state ?? "") {
         case (.unreachable, _), (.late, _): .unreachable

@@ -41,6 +41,17 @@ import Testing
         #expect(!isMarked)
     }
 
+    private func inode() throws -> UInt64 {
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        return try #require((attributes[.systemFileNumber] as? NSNumber)?.uint64Value)
+    }
+
+    /// Leaves a mark as if the system had ended while the file was written.
+    private func leaveMark() throws {
+        try Data("daybook unsynced 1\nan earlier run\nelsewhere\n\(try inode())\n".utf8)
+            .write(to: URL(filePath: mark))
+    }
+
     @Test
     func `whoever brings the file to the disk takes the mark, and the next write puts it again`()
         throws
@@ -57,8 +68,7 @@ import Testing
     @Test func `a file that was lost with the system is refused, and says where it can be had`()
         throws
     {
-        try Data("daybook unsynced 1\nan earlier run\nelsewhere\n".utf8)
-            .write(to: URL(filePath: mark))
+        try leaveMark()
 
         let refusal = #expect(throws: LMDBError.self) { try open(.durable) }
         #expect(refusal?.code == .lost)
@@ -66,10 +76,10 @@ import Testing
     }
 
     @Test func `nobody sees a part of a mark while another process puts it`() async throws {
-        let file = FilePath(path)
+        let (file, inode) = (FilePath(path), try inode())
         async let puts = onThread {
             for _ in 0..<300 {
-                #expect(UnsyncedMark.put(beside: file, origin: "elsewhere"))
+                #expect(UnsyncedMark.put(beside: file, inode, origin: "elsewhere"))
                 UnsyncedMark.remove(beside: file)
             }
         }
@@ -89,6 +99,20 @@ import Testing
         #expect(environment.core.syncsEachWrite)
     }
 
+    @Test func `the mark of another file that had the name says nothing of this one`() throws {
+        try leaveMark()
+        let other = directory.path("other")
+        try FileManager.default.copyItem(atPath: path, toPath: other)
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.moveItem(atPath: other, toPath: path)
+
+        #expect(try Environment.lostOrigin(at: path) == nil)
+        let environment = try open(.rebuildable(from: "here"))
+        try put("b", environment)
+        let text = try String(contentsOfFile: mark, encoding: .utf8)
+        #expect(text.hasSuffix("\nhere\n\(try inode())\n"))
+    }
+
     @Test func `a file that is replaced is replaced once`() throws {
         let other = directory.path("other")
         func makeOther() throws {
@@ -99,8 +123,7 @@ import Testing
         try makeOther()
         #expect(try !Environment.renew(at: path, withFileAt: other))
 
-        try Data("daybook unsynced 1\nan earlier run\nelsewhere\n".utf8)
-            .write(to: URL(filePath: mark))
+        try leaveMark()
         #expect(try Environment.renew(at: path, withFileAt: other))
         #expect(!isMarked)
         try makeOther()

@@ -41,6 +41,8 @@ final class EnvironmentCore: Sendable {
 
     /// What stands before LMDB's commit; nil where nothing does.
     let gate = Mutex<(any CommitGate)?>(nil)
+    /// Whether a mark of another file that had the name before has been looked for.
+    let hasLookedForMarks = Atomic(false)
 
     /// A higher layer's knowledge of the file after one LMDB transaction.
     struct Memory: Sendable {

@@ -1,6 +1,7 @@
 internal import CDaybookLMDB
 internal import DaybookNewFiles
 internal import Foundation
+internal import Synchronization
 
 /// The mark beside a file whose writes are not brought to the disk, because all of it can be made anew.
 ///
@@ -12,12 +13,26 @@ internal import Foundation
 /// | 1 | `daybook unsynced 1` |
 /// | 2 | the identifier of the run of the system (`/proc/sys/kernel/random/boot_id`) |
 /// | 3 | where the file can be made anew from |
+/// | 4 | the inode of the file: the mark says nothing of another one that was put in its place |
 struct UnsyncedMark: Equatable {
     let run: String
     let origin: String
+    let inode: UInt64
 
-    /// The mark beside a file; nil when there is none. A mark that is damaged is of no run.
+    /// The mark of a file; nil when there is none. A mark that is damaged is of no run. One of a file that is not there
+    /// counts, and one of another file that had the name does not.
     static func beside(_ file: FilePath) throws(LMDBError) -> UnsyncedMark? {
+        guard let mark = try written(beside: file) else { return nil }
+        return mark.isOfOther(than: file) ? nil : mark
+    }
+
+    /// Whether it is about another file that had the name before.
+    private func isOfOther(than file: FilePath) -> Bool {
+        var found = stat()
+        return inode != 0 && stat(file.path, &found) == 0 && UInt64(found.st_ino) != inode
+    }
+
+    private static func written(beside file: FilePath) throws(LMDBError) -> UnsyncedMark? {
         let descriptor = open(path(beside: file), O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT || errno == ENOTDIR { return nil }
@@ -31,8 +46,22 @@ struct UnsyncedMark: Equatable {
         guard count >= 0 else { throw .status(errno, "reading '\(path(beside: file))'") }
         let lines = String(decoding: bytes.prefix(count), as: UTF8.self)
             .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        guard lines.count == 4, lines[0] == title else { return UnsyncedMark(run: "", origin: "") }
-        return UnsyncedMark(run: lines[1], origin: lines[2])
+        guard lines.count == 5, lines[0] == title, let inode = UInt64(lines[3]) else {
+            return UnsyncedMark(run: "", origin: "", inode: 0)
+        }
+        return UnsyncedMark(run: lines[1], origin: lines[2], inode: inode)
+    }
+
+    /// Takes away the mark of another file that had the name before. No other process writes to the file meanwhile.
+    static func removeStrange(beside file: FilePath) {
+        do {
+            if let mark = try written(beside: file), mark.isOfOther(than: file) {
+                remove(beside: file)
+            }
+        } catch {
+            // What cannot be read stays, and counts as a mark.
+            return
+        }
     }
 
     /// Whether there is a mark beside a file.
@@ -45,11 +74,11 @@ struct UnsyncedMark: Equatable {
     /// Others look for it at any time, so it is there as a whole or not at all.
     ///
     /// - Returns: Whether that was possible.
-    static func put(beside file: FilePath, origin: String) -> Bool {
+    static func put(beside file: FilePath, _ inode: UInt64, origin: String) -> Bool {
         guard let run = runNow else { return false }
         do {
             let mark = try NewFile(path(beside: file), for: .everybody)
-            try mark.write("\(title)\n\(run)\n\(origin)\n".utf8)
+            try mark.write("\(title)\n\(run)\n\(origin)\n\(inode)\n".utf8)
             try mark.finish()
             return true
         } catch {
@@ -105,8 +134,12 @@ extension EnvironmentCore {
     /// Makes sure that a crash of the system is noticed, before a write that is not brought to the disk. No other
     /// process writes meanwhile.
     func markUnsynced() {
-        guard case .rebuildable(let origin) = durability, !UnsyncedMark.isBeside(pair.file),
-            !UnsyncedMark.put(beside: pair.file, origin: origin)
+        guard case .rebuildable(let origin) = durability else { return }
+        if !hasLookedForMarks.exchange(true, ordering: .relaxed) {
+            UnsyncedMark.removeStrange(beside: pair.file)
+        }
+        guard !UnsyncedMark.isBeside(pair.file),
+            !UnsyncedMark.put(beside: pair.file, pair.data.inode, origin: origin)
         else { return }
         // Without a mark each write is brought to the disk.
         mdb_env_set_flags(handle.pointer, UInt32(MDB_NOSYNC), 0)

@@ -39,10 +39,17 @@ final class JournalGate: CommitGate {
         /// How often the present group had to run again.
         var rounds = 0
         var doubt: SharedGroup?
+        /// Whoever may make a save of that group again; nil before anybody was told of the doubt, and when nobody will.
+        weak var watch: DoubtWatch?
+        var isWatched = false
         /// What the saves in doubt would have answered, by the digests of their entries.
         var results: [Digest: SaveResult] = [:]
         /// The last entry that was folded and not told of yet.
         var news: SequenceNumber?
+
+        mutating func forgetDoubt() {
+            (doubt, isWatched) = (nil, false)
+        }
     }
 
     /// A gate before which nobody was reached yet.
@@ -190,7 +197,7 @@ final class JournalGate: CommitGate {
                 isInDoubt = isInDoubt || error.code == .inDoubt
                 if isInDoubt || error.code == .unreachable, .now < end { continue }
                 guard isInDoubt else { return .refuse(StoreError(error)) }
-                state.withLock { $0.doubt = group }
+                state.withLock { ($0.doubt, $0.isWatched) = (group, false) }
                 return .refuse(StoreError.inDoubt(group.sequences, error))
             }
         }
@@ -223,12 +230,28 @@ final class JournalGate: CommitGate {
 
     // MARK: - Doubts
 
-    /// Whether it is not known of a save what became of it.
-    var isInDoubt: Bool { state.withLock { $0.doubt != nil } }
+    /// Whether it is not known of a save what became of it, and somebody may make it again. A doubt that nobody has any
+    /// more is forgotten: the entry is there or not, as those of others.
+    var isInDoubt: Bool {
+        state.withLock { state in
+            guard state.doubt != nil else { return false }
+            guard state.isWatched, state.watch == nil else { return true }
+            state.forgetDoubt()
+            state.results = [:]
+            return false
+        }
+    }
 
     /// Keeps what a save in doubt would have answered.
-    func keep(_ result: SaveResult, for digest: Digest) {
-        state.withLock { $0.results[digest] = result }
+    ///
+    /// - Returns: What has to be kept as long as the save may be made again.
+    func keep(_ result: SaveResult, for digest: Digest) -> DoubtWatch {
+        state.withLock { state in
+            let watch = state.watch ?? DoubtWatch()
+            (state.watch, state.isWatched) = (watch, true)
+            state.results[digest] = result
+            return watch
+        }
     }
 
     /// What a save in doubt would have answered.
@@ -238,7 +261,7 @@ final class JournalGate: CommitGate {
     func settleDoubt() throws(SharedJournalError) {
         guard let group = state.withLock(\.doubt) else { return }
         _ = try trying { () throws(SharedJournalError) in try appendInTurn(group) }
-        state.withLock { $0.doubt = nil }
+        state.withLock { $0.forgetDoubt() }
     }
 
     /// Does something until it is known what became of it, or the time for that is over.

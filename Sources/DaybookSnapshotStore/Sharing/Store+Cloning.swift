@@ -176,9 +176,11 @@ extension Store {
             guard try journal.page(after: head, bytes: 1).entries.isEmpty else {
                 throw SharedJournalError.diverged(at: head.sequence.next)
             }
+            var reserved: UInt64
             repeat {
                 head = try append(after: head, to: journal, link, progress)
-            } while try !setLink(file, at: head)
+                reserved = try reserveNumbers(in: journal)
+            } while try !setLink(file, at: head, reserved: reserved)
             try keepFirstNumbers { try journal.takeNumbers($0) }
             try exchangeMarks(
                 with: MarkServer(all: { try journal.marks($0) }, set: { try journal.set($0) }))
@@ -225,10 +227,30 @@ extension Store {
         return head
     }
 
-    /// Links the file, unless it has an entry that the shared journal does not have yet.
-    private func setLink(_ link: FileLink, at head: SharedHead) throws -> Bool {
+    /// Has the shared journal give out none of the numbers that this file has given out: since it was made, programs
+    /// have gone on taking some from the file.
+    ///
+    /// - Returns: The first number that this file has not given out.
+    private func reserveNumbers(in journal: any SharedJournal) throws -> UInt64 {
+        let reserved = try reservedNumbers()
+        var end = try journal.takeNumbers(1).upperBound
+        while end < reserved {
+            end = try journal.takeNumbers(min(reserved - end, Self.numbersAtOnce)).upperBound
+        }
+        return reserved
+    }
+
+    /// How many numbers a shared journal hands out at once at most.
+    private static let numbersAtOnce: UInt64 = 1 << 30
+
+    /// Links the file, unless it has an entry that the shared journal does not have yet, or has given out numbers since.
+    private func setLink(
+        _ link: FileLink, at head: SharedHead, reserved: UInt64
+    ) throws -> Bool {
         try writing { [parts] transaction in
-            guard try parts.journal.head(in: transaction) == head.sequence else { return false }
+            guard try parts.journal.head(in: transaction) == head.sequence,
+                try StoreMetadata.reserved(parts.tables.meta, in: transaction) == reserved
+            else { return false }
             try StoreMetadata.setLink(link, parts.tables.meta, in: transaction)
             return true
         }
@@ -294,6 +316,8 @@ extension Store {
             guard last < head else { return }
             try parts.journal.cutBack(to: last, in: transaction)
             try parts.rebuildProjection(in: transaction)
+            // Servers that were put back may give them out again.
+            try StoreMetadata.setSharedNumbers(nil, parts.tables.meta, in: transaction)
             try StoreMetadata.countRewind(parts.tables.meta, in: transaction)
         }
     }

@@ -27,8 +27,13 @@ import Testing
             try handle.write(contentsOf: Data(count: 4_096))
         }
         try handle.close()
-        try Data("daybook unsynced 1\nan earlier run\n\(origin)\n".utf8)
+        try Data("daybook unsynced 1\nan earlier run\n\(origin)\n\(try inode())\n".utf8)
             .write(to: URL(filePath: mark))
+    }
+
+    private func inode() throws -> UInt64 {
+        let attributes = try FileManager.default.attributesOfItem(atPath: ada.path)
+        return try #require((attributes[.systemFileNumber] as? NSNumber)?.uint64Value)
     }
 
     @Test func `a copy has its mark while it is written, and none after it was closed`() throws {
@@ -37,7 +42,7 @@ import Testing
         try ada.add("Sailing")
         let text = try String(contentsOfFile: mark, encoding: .utf8)
         let run = try String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
-        #expect(text == "daybook unsynced 1\n\(run)scripted\n")
+        #expect(text == "daybook unsynced 1\n\(run)scripted\n\(try inode())\n")
 
         try ada.close()
         #expect(!FileManager.default.fileExists(atPath: mark))

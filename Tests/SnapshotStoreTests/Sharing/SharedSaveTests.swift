@@ -108,6 +108,23 @@ import Testing
         #expect(Set(theirs).isDisjoint(with: own))
     }
 
+    @Test func `a file that is pushed later gives no numbers twice`() throws {
+        let server = ScriptedServer()
+        let eva = try SharedNode.first("eva", of: server)
+        try eva.close()
+        let store = try TestStore.open(at: eva.path, options: eva.options(linked: false))
+        try store.unlink()
+        let known = Set(try (0..<5_000).map { _ in try store.allocateObjectNumber() })
+
+        try store.push(to: eva.link())
+        try store.close()
+        let fay = try SharedNode.clone("fay", of: server)
+        let numbers = try [eva, fay].map { try $0.store.allocateObjectNumber() }
+
+        #expect(known.isDisjoint(with: numbers))
+        #expect(Set(numbers).count == 2)
+    }
+
     @Test func `a file that is put back does not give out numbers that were given out since`()
         throws
     {

@@ -72,6 +72,27 @@ import Testing
         return (try #require(error?.doubt), skill)
     }
 
+    @Test(arguments: [WriteFault.Landing.landed, .lost])
+    func `a save in doubt that nobody makes again keeps nothing from coming`(
+        _ landing: WriteFault.Landing
+    ) throws {
+        let store = try ada.store
+        store.followSharedJournal()
+        _ = try saveInDoubt(landing)
+
+        if landing == .landed { try ben.store.pull() }
+        try ben.add("Rowing")
+        // What was asked for before is done.
+        store.ahead?.end()
+
+        #expect(try ada.titles() == (landing == .landed ? ["Doubt", "Rowing"] : ["Rowing"]))
+        guard case .connected(_, let behind)? = store.sharing?.condition else {
+            Issue.record("The node is not connected.")
+            return
+        }
+        #expect(behind == 0)
+    }
+
     @Test(arguments: [WriteFault.Landing.landed, .lost, .later])
     func `a save in doubt is there once when it has been settled`(_ landing: WriteFault.Landing)
         throws
