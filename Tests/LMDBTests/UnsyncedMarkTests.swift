@@ -135,4 +135,49 @@ import Testing
         try Environment.remove(at: path)
         #expect(!isMarked)
     }
+
+    @Test
+    func `what is no file in the place of a mark counts as a damaged one, and nobody waits for it`()
+        throws
+    {
+        #expect(mkfifo(mark, 0o600) == 0)
+        #expect(try Environment.lostOrigin(at: path) == "")
+        try FileManager.default.removeItem(atPath: mark)
+        try FileManager.default.createSymbolicLink(atPath: mark, withDestinationPath: path)
+        #expect(try Environment.lostOrigin(at: path) == "")
+    }
+
+    /// What somebody else has put where the lock file belongs.
+    enum Planted: CaseIterable {
+        case symbolicLink, danglingLink, hardLink
+    }
+
+    @Test(arguments: Planted.allCases)
+    func `a link in the place of the lock file is refused, and what it leads to is left alone`(
+        planted: Planted
+    ) throws {
+        let lock = path + "-lock"
+        let victim = directory.path("victim")
+        if planted != .danglingLink { try Data("secret".utf8).write(to: URL(filePath: victim)) }
+        chmod(victim, 0o600)
+        if FileManager.default.fileExists(atPath: lock) {
+            try FileManager.default.removeItem(atPath: lock)
+        }
+        if planted == .hardLink {
+            try FileManager.default.linkItem(atPath: victim, toPath: lock)
+        } else {
+            try FileManager.default.createSymbolicLink(
+                atPath: lock, withDestinationPath: victim)
+        }
+
+        let refusal = #expect(throws: LMDBError.self) { try open(.durable) }
+
+        #expect(refusal?.code == .notRegularFile)
+        guard planted != .danglingLink else {
+            return #expect(!FileManager.default.fileExists(atPath: victim))
+        }
+        #expect(try Data(contentsOf: URL(filePath: victim)) == Data("secret".utf8))
+        let attributes = try FileManager.default.attributesOfItem(atPath: victim)
+        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+    }
 }

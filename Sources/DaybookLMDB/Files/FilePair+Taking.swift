@@ -48,19 +48,25 @@ extension FilePair {
         of file: FilePath, _ options: EnvironmentOptions
     ) throws(LMDBError) -> Int32? {
         let lockPath = file.lockPath
-        var descriptor = daybook_open(lockPath, O_RDWR)
+        // Whoever may write to the folder could have put a link there, and what it leads to be written to.
+        var descriptor = daybook_open(lockPath, O_RDWR | O_NOFOLLOW)
         if descriptor < 0, errno == ENOENT {
             // The folder is not writable, so no process can write to the file.
             if options.readOnly, access(FileNaming.folder(of: file.path), W_OK) != 0 { return nil }
-            descriptor = daybook_open(lockPath, O_RDWR | O_CREAT)
+            descriptor = daybook_open(lockPath, O_RDWR | O_CREAT | O_NOFOLLOW)
         }
         guard descriptor < 0 else {
+            guard isFileOfItsOwn(descriptor) else {
+                close(descriptor)
+                throw .strangeLockFile(lockPath)
+            }
             shareLockFile(descriptor, as: file)
             return descriptor
         }
         let number = errno
         if options.readOnly, number == EROFS || isNoRoom(number) { return nil }
         switch number {
+        case ELOOP: throw .strangeLockFile(lockPath)
         case EACCES, EPERM, EROFS:
             throw LMDBError(
                 .noPermission,
@@ -69,6 +75,13 @@ extension FilePair {
                 osError: number)
         default: throw .status(number, "opening '\(lockPath)'")
         }
+    }
+
+    /// Whether it is a regular file without another name.
+    private static func isFileOfItsOwn(_ descriptor: Int32) -> Bool {
+        var found = stat()
+        return fstat(descriptor, &found) == 0 && found.st_mode & S_IFMT == S_IFREG
+            && found.st_nlink <= 1
     }
 
     /// Has everybody who may use the file use its lock file, as far as this user may see to it. Others are told when they
@@ -292,4 +305,14 @@ extension FilePair {
 
     /// The number of exchanges during opening after which it gives up.
     private static let attemptsMaximum = 16
+}
+
+extension LMDBError {
+    /// Refuses what stands in the place of a lock file: it would be written to.
+    fileprivate static func strangeLockFile(_ path: String) -> LMDBError {
+        LMDBError(
+            .notRegularFile,
+            "'\(path)' is a link, or a file that has another name, too. The lock file of a store is a file of "
+                + "its own; find out who has put it there, and remove it.")
+    }
 }

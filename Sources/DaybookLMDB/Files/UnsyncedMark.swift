@@ -33,12 +33,17 @@ struct UnsyncedMark: Equatable {
     }
 
     private static func written(beside file: FilePath) throws(LMDBError) -> UnsyncedMark? {
-        let descriptor = open(path(beside: file), O_RDONLY | O_CLOEXEC)
+        // Whoever may write to the folder may put anything there, such as a pipe that nobody writes to.
+        let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+        let descriptor = open(path(beside: file), flags)
         guard descriptor >= 0 else {
             if errno == ENOENT || errno == ENOTDIR { return nil }
+            if errno == ELOOP { return damaged }
             throw .status(errno, "reading '\(path(beside: file))'")
         }
         defer { close(descriptor) }
+        var kind = stat()
+        guard fstat(descriptor, &kind) == 0, kind.st_mode & S_IFMT == S_IFREG else { return damaged }
         var bytes = [UInt8](repeating: 0, count: bytesMaximum)
         let count = bytes.withUnsafeMutableBytes {
             pread(descriptor, $0.baseAddress, $0.count, 0)
@@ -47,10 +52,13 @@ struct UnsyncedMark: Equatable {
         let lines = String(decoding: bytes.prefix(count), as: UTF8.self)
             .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         guard lines.count == 5, lines[0] == title, let inode = UInt64(lines[3]) else {
-            return UnsyncedMark(run: "", origin: "", inode: 0)
+            return damaged
         }
         return UnsyncedMark(run: lines[1], origin: lines[2], inode: inode)
     }
+
+    /// What says nothing that can be read.
+    private static let damaged = UnsyncedMark(run: "", origin: "", inode: 0)
 
     /// Takes away the mark of another file that had the name before. No other process writes to the file meanwhile.
     static func removeStrange(beside file: FilePath) {

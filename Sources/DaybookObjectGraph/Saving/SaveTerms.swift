@@ -30,6 +30,8 @@ final class SaveTerms {
 
     private struct Doubt {
         var save: DoubtfulSave
+        /// Kept while the save may be made again.
+        var watch: DoubtWatch?
         /// Whether a merge has met its entry, which is in the journal then.
         var isMerged = false
     }
@@ -58,8 +60,8 @@ final class SaveTerms {
 
     /// Keeps a save that was refused because it is in doubt.
     func keepDoubt(of request: SaveRequest, in store: UInt32, after error: any Error) {
-        guard let doubt = (error as? StoreError)?.doubt else { return }
-        doubts[store] = Doubt(save: DoubtfulSave(doubt, request.changes))
+        guard let error = error as? StoreError, let doubt = error.doubt else { return }
+        doubts[store] = Doubt(save: DoubtfulSave(doubt, request.changes), watch: error.watch)
     }
 
     // MARK: - Watched objects

@@ -72,11 +72,7 @@ extension Filter {
             guard !options.isEmpty, case .string(let text) = value else {
                 return values.contains(value)
             }
-            let folded = text.folded(options)
-            return values.values.contains {
-                guard case .string(let candidate) = $0 else { return false }
-                return candidate.folded(options).hasSameBytes(as: folded)
-            }
+            return values.contains(text, options)
         case .and(let filters):
             for filter in filters where !(try filter.matches(scope, source)) { return false }
             return true

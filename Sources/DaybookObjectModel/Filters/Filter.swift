@@ -2,6 +2,7 @@
 // written as text, and planned by an index. It knows schemas and values, and no store.
 
 import Foundation
+internal import Synchronization
 
 /// A condition on an object: the one tree to which every way of writing a query is lowered.
 ///
@@ -136,12 +137,18 @@ package struct FilterValues: Sendable, Hashable {
     package let values: [Value]
     private let set: Set<Value>
     private let numbers: [Value]
+    private let folds = FoldedTexts()
 
     /// Makes a set of values.
     package init(_ values: [Value]) {
         self.values = values
         set = Set(values)
         numbers = values.filter(\.isNumber)
+    }
+
+    /// Whether it contains a text that is the same under these options.
+    func contains(_ text: String, _ options: TextOptions) -> Bool {
+        folds.texts(options, of: values).contains(Array(text.folded(options).utf8))
     }
 
     /// Whether it contains the value; numbers are compared by size, whatever their form.
@@ -158,6 +165,24 @@ package struct FilterValues: Sendable, Hashable {
     /// Hashes the values.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(values)
+    }
+}
+
+/// The texts of a set of values, folded once for each way of comparing them.
+private final class FoldedTexts: Sendable {
+    private let sets = Mutex<[TextOptions: Set<[UInt8]>]>([:])
+
+    func texts(_ options: TextOptions, of values: [Value]) -> Set<[UInt8]> {
+        sets.withLock { sets in
+            if let known = sets[options] { return known }
+            let texts = values.compactMap { value -> [UInt8]? in
+                guard case .string(let text) = value else { return nil }
+                return Array(text.folded(options).utf8)
+            }
+            let set = Set(texts)
+            sets[options] = set
+            return set
+        }
     }
 }
 

@@ -15,15 +15,15 @@ extension FilterAggregate {
 }
 
 extension [Value] {
+    /// The sum, as that of an ``Aggregation`` is: exact, and of binary numbers rounded once.
     fileprivate var sum: Value {
+        if let binary = binarySum { return .double(binary.value) }
         var result = Value.int(0)
         for value in self {
             switch (result, value) {
             case (.int(let left), .int(let right)):
                 let (sum, overflow) = left.addingReportingOverflow(right)
                 result = overflow ? .decimal(Decimal(left) + Decimal(right)) : .int(sum)
-            case (.int(let left), .double(let right)): result = .double(Double(left) + right)
-            case (.double(let left), .double(let right)): result = .double(left + right)
             case (.int(let left), .decimal(let right)): result = .decimal(Decimal(left) + right)
             case (.decimal(let left), .decimal(let right)): result = .decimal(left + right)
             case (.decimal(let left), .int(let right)): result = .decimal(left + Decimal(right))
@@ -33,11 +33,27 @@ extension [Value] {
         return result
     }
 
+    /// The sum of whole and binary numbers, of which one at least is binary; nil for others.
+    private var binarySum: BinarySum? {
+        var sum = BinarySum()
+        var hasBinary = false
+        for value in self {
+            switch value {
+            case .int(let number): sum.add(Double(number))
+            case .double(let number):
+                sum.add(number)
+                hasBinary = true
+            default: return nil
+            }
+        }
+        return hasBinary ? sum : nil
+    }
+
     fileprivate var mean: Value {
         guard !isEmpty else { return .null }
+        if let binary = binarySum { return .double(binary.mean(of: count)) }
         switch (sum, first) {
         case (.int(let sum), _): return .double(Double(sum) / Double(count))
-        case (.double(let sum), _): return .double(sum / Double(count))
         case (.decimal(let sum), .int):
             return .double((sum as NSDecimalNumber).doubleValue / Double(count))
         case (.decimal(let sum), _): return .decimal(sum / Decimal(count))

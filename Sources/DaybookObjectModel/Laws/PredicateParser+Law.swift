@@ -41,8 +41,10 @@ extension PredicateParser {
 
     /// The same entry is judged by the same law at any time.
     private func refuseTheTime() throws(QueryError) {
-        for (token, next) in zip(tokens, tokens.dropFirst())
-        where token.isKeyword("NOW") && next.kind == .symbol("(") {
+        for (index, token) in tokens.enumerated() where token.isKeyword("NOW") {
+            // The name of a function may end with a colon.
+            let rest = tokens[(index + 1)...].drop { $0.kind == .symbol(":") }
+            guard rest.first?.kind == .symbol("(") else { continue }
             throw QueryError(
                 "A law cannot depend on the time at which it is judged. Compare with a date, or with an "
                     + "attribute.", at: token.column)

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// A law that has been read: what it forbids, and what permits it all the same.
 package struct SchemaLaw: Sendable {
     /// What a law forbids.
@@ -99,7 +101,11 @@ extension Edit {
     fileprivate var isOfNoNumber: Bool {
         guard !old.isNull, !new.isNull, old != new else { return false }
         return [old, new].contains {
-            if case .double(let number) = $0 { number.isNaN } else { false }
+            switch $0 {
+            case .double(let number): number.isNaN
+            case .decimal(let number): number.isNaN
+            default: false
+            }
         }
     }
 

@@ -45,6 +45,10 @@ extension SchemaProperty {
         if ours == base { return theirs }
         guard var value = merge.merged(base: base, theirs: theirs, ours: ours) else { return nil }
         if isSet { value = value.withElementsInOrder }
+        // Binary numbers are rounded with each addition, to the precision of their type.
+        if attribute?.type == .float, case .double(let sum) = value, Float(sum).isFinite {
+            value = .double(Double(Float(sum)))
+        }
         return value == theirs || misfit(of: value) == nil ? value : nil
     }
 }

@@ -152,12 +152,20 @@ extension PredicateParser {
 }
 
 extension PredicatePath {
+    /// Longer paths could overflow the stack.
+    private static var stepsMaximum: Int { 100 }
+
     fileprivate mutating func append(
         _ name: String, _ schema: Schema, at column: Int
     ) throws(QueryError) {
         guard let entity else {
             throw QueryError(
                 "'\(text)' is a value and has no properties.", at: column)
+        }
+        // What follows a path goes as deep as it is long.
+        guard path.steps.count < Self.stepsMaximum else {
+            throw QueryError(
+                "A path has at most \(Self.stepsMaximum) steps.", at: column)
         }
         let name = composite.map { "\($0).\(name)" } ?? name
         if entity.isComposite(name) { return composite = name }

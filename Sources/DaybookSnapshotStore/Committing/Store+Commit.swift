@@ -78,7 +78,7 @@ extension Store {
                 let sequence = result.sequence, let digest = result.digest
             else { throw error }
             guard let watch = sharing?.keep(result, for: digest) else { throw error }
-            throw error.about(SaveDoubt(sequence: sequence, digest: digest, watch: watch))
+            throw error.about(SaveDoubt(sequence: sequence, digest: digest), watch)
         }
     }
 

@@ -111,11 +111,11 @@ struct DerivedMovements {
     ) throws {
         guard let source = derivation.source else { return }
         for (owner, movement) in movements {
-            for member in movement.joined {
+            for member in movement.joined.sorted() {
                 let value = try values.value(after: source, of: member, in: transaction)
                 if !value.isNull { movements[owner]?.gained.append(value) }
             }
-            for member in movement.left {
+            for member in movement.left.sorted() {
                 let value = try values.value(before: source, of: member, in: transaction)
                 if !value.isNull { movements[owner]?.lost.append(value) }
             }

@@ -54,7 +54,8 @@ extension DerivedValues {
             return .int(Int64(members.count))
         }
         var values: [Value] = []
-        for member in members {
+        // In one order everywhere: an intermediate sum of decimals may be one that none can hold.
+        for member in members.sorted() {
             let value = try value(after: source, of: member, in: transaction)
             if !value.isNull { values.append(value) }
         }

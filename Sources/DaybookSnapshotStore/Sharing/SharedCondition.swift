@@ -18,23 +18,10 @@ package struct SaveDoubt: Sendable, Hashable {
     package let sequence: SequenceNumber
     /// Its digest.
     package let digest: Digest
-    /// Kept as long as somebody may make the save again.
-    let watch: DoubtWatch
-
-    /// Whether both are about the same entry.
-    package static func == (left: SaveDoubt, right: SaveDoubt) -> Bool {
-        (left.sequence, left.digest) == (right.sequence, right.digest)
-    }
-
-    /// Hashes what equality compares.
-    package func hash(into hasher: inout Hasher) {
-        hasher.combine(sequence)
-        hasher.combine(digest)
-    }
 }
 
 /// Lives as long as somebody has a save in doubt, and may make it again.
-final class DoubtWatch: Sendable {}
+package final class DoubtWatch: Sendable {}
 
 extension StoreError {
     /// The error of a store whose shared journal has refused.

@@ -36,6 +36,8 @@ public struct StoreError: Error, Sendable {
     public let details: [String]
     /// Which entry is in doubt, for ``Code/inDoubt``.
     package private(set) var doubt: SaveDoubt?
+    /// To be kept as long as a save in doubt may be made again.
+    package private(set) var watch: DoubtWatch?
 
     /// Describes a refusal.
     package init(
@@ -56,9 +58,9 @@ public struct StoreError: Error, Sendable {
     }
 
     /// This error about a certain entry in doubt.
-    func about(_ doubt: SaveDoubt) -> StoreError {
+    func about(_ doubt: SaveDoubt, _ watch: DoubtWatch) -> StoreError {
         var error = self
-        error.doubt = doubt
+        (error.doubt, error.watch) = (doubt, watch)
         return error
     }
 

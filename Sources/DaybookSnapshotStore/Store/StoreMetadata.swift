@@ -46,6 +46,11 @@ struct StoreMetadata: Sendable {
         static let sharedMarks = "sharedMarks"
         /// How often entries were cut off the end of the journal; missing while none were.
         static let rewinds = "rewinds"
+        /// All of them.
+        static let known: Set = [
+            createdAt, format, reserved, uuid, userValues, tags, cursors, states, pendingIndexes,
+            link, sharedNumbers, sharedMarks, rewinds,
+        ]
     }
 
     /// Reads the records of a store.

@@ -114,6 +114,7 @@ struct Verification {
             }
         }
         if report.findings.isEmpty { try checkReserved(in: transaction) }
+        try checkNames(in: transaction)
         typealias Name = StoreMetadata.Name
         var lost: [StoreTag] = []
         let messages = [
@@ -127,6 +128,9 @@ struct Verification {
             },
             Name.sharedMarks: try damage {
                 _ = try StoreMetadata.knownMarks(meta, in: transaction)
+            },
+            Name.rewinds: try damage {
+                _ = try StoreMetadata.rewinds(meta, in: transaction)
             },
             Name.pendingIndexes: try damage {
                 pending = try StoreMetadata.pendingIndexes(meta, in: transaction)
@@ -146,6 +150,25 @@ struct Verification {
                 .metadata, "tag '\(tag.name)'",
                 "The tag '\(tag.name)' was set on an entry \(tag.sequence) that is not the one "
                     + "in the journal.")
+        }
+    }
+
+    /// A record under another name than its own is not found, and looks as if it had never been there.
+    private mutating func checkNames(in transaction: borrowing ReadTransaction) throws {
+        let start: [UInt8] = []
+        var strange: [String] = []
+        try transaction.scan(
+            parts.tables.meta, from: start.span.bytes, to: nil, order: .ascending
+        ) { key, _ in
+            let name = String(decoding: key.array, as: UTF8.self)
+            if !StoreMetadata.Name.known.contains(name) { strange.append(name) }
+            return .proceed
+        }
+        for name in strange {
+            report.add(
+                .metadata, "meta, '\(ReadableText.escaped(name))'",
+                "The store has a record '\(ReadableText.escaped(name))', which none has: its name is damaged."
+            )
         }
     }
 

@@ -72,6 +72,7 @@ import Testing
         ("salary NEVER CHANGED WHERE ANY staff.level > 3", "what the object itself keeps"),
         ("salary NEVER CHANGED WHERE nick == 'x'", "attributes that are saved"),
         ("salary NEVER CHANGED WHERE born < now()", "the time at which it is judged"),
+        ("salary NEVER CHANGED WHERE born < now:()", "the time at which it is judged"),
         ("ONCE level > 3", "ALWAYS must follow the condition of ONCE"),
         ("salary NEVER CHANGED UNLESS", "must follow UNLESS, AND and OR, not the end"),
         ("salary NEVER CHANGED UNLESS AUTHOR IN {}", "Names in braces"),

@@ -70,7 +70,16 @@ import Testing
         #expect(try merged(.sum, .double, .double(0), large, large) == nil)
         #expect(try merged(.sum, .double, .double(0), .double(.infinity), .double(1)) == nil)
         #expect(try merged(.sum, .double, .double(.nan), .double(1), .double(1)) == nil)
-        #expect(try merged(.sum, .float, .double(0), .double(0x1p24), .double(1)) == nil)
+        // Rounded, as binary numbers are, to single precision.
+        #expect(
+            try merged(.sum, .float, .double(0), .double(0x1p24), .double(1)) == .double(0x1p24))
+        let tenths = [0.1, 0.3, 0.4, 0.6].map { Value.double(Double(Float($0))) }
+        let sum = try #require(try merged(.sum, .float, tenths[0], tenths[1], tenths[2]))
+        guard case .double(let number) = sum else { return }
+        #expect(Double(Float(number)) == number)
+        #expect(abs(number - 0.6) < 1e-6)
+        let most = Value.double(Double(Float.greatestFiniteMagnitude))
+        #expect(try merged(.sum, .float, .double(0), most, most) == nil)
         #expect(
             try merged(.sum, .float, .double(0), .double(0x1p23), .double(1)) == .double(0x1p23 + 1)
         )

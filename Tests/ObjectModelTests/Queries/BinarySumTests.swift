@@ -94,4 +94,14 @@ import Testing
         for _ in 0..<30 { all.remove(expected / 30) }
         #expect(all.value == ([expected, 1] + repeatElement(-(expected / 30), count: 30)).exactSum)
     }
+
+    @Test func `a condition adds as an aggregate does`() {
+        let prices: [Value] = [.double(0.1), .double(0.2), .double(0.3)]
+        #expect(FilterAggregate.sum.value(of: prices) == .double([0.1, 0.2, 0.3].exactSum))
+        #expect(FilterAggregate.sum.value(of: prices.reversed()) == .double(0.6))
+        let greatest = Value.double(.greatestFiniteMagnitude)
+        #expect(FilterAggregate.average.value(of: [greatest, greatest]) == greatest)
+        #expect(FilterAggregate.sum.value(of: []) == .int(0))
+        #expect(FilterAggregate.sum.value(of: [.int(1), .double(0.5)]) == .double(1.5))
+    }
 }

@@ -56,24 +56,27 @@ import Testing
         return try #require(error)
     }
 
-    @Test func `no number goes down by way of not a number`() throws {
-        var gauge = entity("Gauge", [attribute("rate", .double)])
+    @Test(arguments: [AttributeType.double, .decimal])
+    func `no number goes down by way of not a number`(type: AttributeType) throws {
+        var gauge = entity("Gauge", [attribute("rate", type)])
+        func number(_ value: Double) -> Value {
+            type == .double ? .double(value) : .decimal(value.isNaN ? .nan : Decimal(value))
+        }
         gauge.laws = [LawDescription("Rates rise", "rate NEVER DECREASED")]
         let evolving = try Evolving(gauge)
         let store = evolving.store
-        let one = try store.add("Gauge", ["rate": .double(5)])
-        func edit(to number: Double) throws -> SaveRequest {
+        let one = try store.add("Gauge", ["rate": number(5)])
+        func edit(to new: Double) throws -> SaveRequest {
             let old = try store.value("rate", of: one)
-            return SaveRequest(
-                changes: [store.update(one, "rate", from: old, to: .double(number))])
+            return SaveRequest(changes: [store.update(one, "rate", from: old, to: number(new))])
         }
 
         _ = try expectRefusal(store, edit(to: .nan))
         _ = try expectRefusal(store, edit(to: 4))
         try store.commit(edit(to: 6))
 
-        let free = try store.add("Gauge", ["rate": .double(.nan)])
-        let away = store.update(free, "rate", from: .double(.nan), to: .double(1))
+        let free = try store.add("Gauge", ["rate": number(.nan)])
+        let away = store.update(free, "rate", from: number(.nan), to: number(1))
         _ = try expectRefusal(store, SaveRequest(changes: [away]))
     }
 

@@ -212,4 +212,33 @@ struct VerifyTests {
         try Environment.open(
             at: path, options: EnvironmentOptions(tables: StoreLayout.tableNames, create: false))
     }
+
+    @Test func `a record of meta whose name is damaged is found`() throws {
+        let temporary = try TemporaryStore(.sample)
+        let store = temporary.store
+        try store.setTag("audited")
+        #expect(try store.verify().isSound)
+
+        try store.writing { [meta = store.parts.tables.meta] transaction in
+            let tags = try #require(
+                try StoreMetadata.record(StoreMetadata.Name.tags, meta, in: transaction))
+            try StoreMetadata.remove(StoreMetadata.Name.tags, meta, in: transaction)
+            try StoreMetadata.put("tagr", tags, meta, in: transaction)
+        }
+
+        let findings = try store.verify().findings
+        #expect(findings.map(\.kind) == [.metadata])
+        #expect(findings.map(\.place) == ["meta, 'tagr'"])
+    }
+
+    @Test func `a count of rewinds that cannot be read is found`() throws {
+        let temporary = try TemporaryStore(.sample)
+        let store = temporary.store
+
+        try store.writing { [meta = store.parts.tables.meta] transaction in
+            try StoreMetadata.put(StoreMetadata.Name.rewinds, [1], meta, in: transaction)
+        }
+
+        #expect(try store.verify().findings.map(\.place) == ["meta, 'rewinds'"])
+    }
 }
