@@ -27,8 +27,12 @@ package struct SharedPlace: Sendable, Hashable {
             throw SharedJournalError(error)
         }
         guard !store.isEmpty, !store.contains(where: { "&?".contains($0) }) else {
+            // What stands there may be more of the description, and so a password.
             throw SharedJournalError(
-                .refused, "A shared store has a name without '&' and '?', and not '\(store)'.")
+                .refused,
+                "The name of a shared store is not empty and has no '&' and '?'. What else is said of the "
+                    + "servers stands before '?store=', as in 'postgresql:service=ledger?store=iso'."
+            )
         }
         self.store = store
         self.protection = protection
@@ -38,14 +42,15 @@ package struct SharedPlace: Sendable, Hashable {
     ///
     /// - Parameter text: `postgresql:SERVERS?store=NAME`, SERVERS in libpq's words without the scheme; with
     ///   `&unprotected=allowed` at its end where no other server has to confirm.
-    /// - Throws: ``SharedJournalError`` with ``SharedJournalError/Code/refused``.
+    /// - Throws: ``SharedJournalError`` with ``SharedJournalError/Code/refused``. The message repeats nothing of the
+    ///   text, in which a password may stand.
     package init(parsing text: String) throws(SharedJournalError) {
         guard text.hasPrefix(Self.scheme), let mark = text.range(of: Self.mark, options: .backwards)
         else {
             throw SharedJournalError(
                 .refused,
-                "'\(text)' is no place of a shared store. Write it as 'postgresql:service=ledger?store=iso'."
-            )
+                "The place of a shared store is written as 'postgresql:SERVERS?store=NAME', such as "
+                    + "'postgresql:service=ledger?store=iso'.")
         }
         let start = text.index(text.startIndex, offsetBy: Self.scheme.count)
         let servers = String(text[start..<mark.lowerBound])
