@@ -120,11 +120,25 @@ final class ConfirmedServer {
             throw PostgresError(.unreachable, "The standbys of \(connection.place) do not confirm.")
         }
         let clock = try row.integer(1)
-        guard 0..<clockMaximum ~= clock else {
+        guard let ahead = clockAhead(clock, askedAt: before, answeredAt: terms.clock()) else {
             throw PostgresError(
                 .unexpected, "The clock of the server \(connection.place) is far off.")
         }
-        return (Int32(clamping: try row.integer(0)), clock - before / 2 - terms.clock() / 2)
+        return (Int32(clamping: try row.integer(0)), ahead)
+    }
+
+    /// How far a server's clock is ahead of this machine's.
+    ///
+    /// - Parameters:
+    ///   - clock: What the server says.
+    ///   - before: This machine's time before it was asked.
+    ///   - after: This machine's time when the answer had come.
+    /// - Returns: Microseconds; nil when what the server says is no time.
+    static func clockAhead(
+        _ clock: Int64, askedAt before: Int64, answeredAt after: Int64
+    ) -> Int64? {
+        guard 0..<clockMaximum ~= clock else { return nil }
+        return clock - before / 2 - after / 2
     }
 
     /// No clock has come so far: it is the year 3111.

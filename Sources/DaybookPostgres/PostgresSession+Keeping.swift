@@ -44,7 +44,8 @@ extension PostgresSession {
             for row in rows {
                 marks.append(
                     SharedMark(
-                        kind, try row.text(0), try row.bytes(1), version: try row.integer(2)))
+                        kind, try row.text(0), try row.bytes(1),
+                        version: try Self.version(row, column: 2)))
             }
             return marks
         } catch {
@@ -72,10 +73,21 @@ extension PostgresSession {
                 throw PostgresError(.unreachable, "The standbys have not confirmed the mark.")
             }
             guard let row = rows.first, !row.isNull(0) else { return nil }
-            return try row.integer(0)
+            return try Self.version(row, column: 0)
         } catch {
             throw SharedJournalError(during: error)
         }
+    }
+
+    /// A version of a mark, as far as it can be one: they are counted from 1.
+    private static func version(
+        _ row: PostgresRow, column: Int
+    ) throws(PostgresError) -> Int64 {
+        let version = try row.integer(column)
+        guard version > 0 else {
+            throw PostgresError(.unexpected, "The version of a mark on the server is below 1.")
+        }
+        return version
     }
 
     private static let take = PostgresStatement(

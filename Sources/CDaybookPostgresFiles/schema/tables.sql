@@ -65,7 +65,7 @@ CREATE TABLE daybook.mark (
     kind int NOT NULL,
     name text NOT NULL,
     body bytea,
-    version bigint NOT NULL,
+    version bigint NOT NULL CHECK (version > 0),
     PRIMARY KEY (store, kind, name)
 ) WITH (fillfactor = 50);
 

@@ -61,7 +61,8 @@ package struct PostgresExamination {
         let before = terms.clock()
         let rows = try connection.run(Self.server, until: deadline)
         guard let row = rows.first else { throw PostgresError(.unexpected, "It says nothing.") }
-        let ahead = try row.integer(1) - before / 2 - terms.clock() / 2
+        let ahead = ConfirmedServer.clockAhead(
+            try row.integer(1), askedAt: before, answeredAt: terms.clock())
         let isLeading = try !row.boolean(0)
         let version = try row.text(2)
         add(
@@ -74,11 +75,7 @@ package struct PostgresExamination {
                 "\(place) does not bring entries to its disk: 'fsync' or 'full_page_writes' is off."
             )
         }
-        let seconds = Double(ahead) / 1_000_000
-        add(
-            .clock, abs(seconds) > 10 ? .fault : abs(seconds) > 1 ? .remark : .sound,
-            "The clock of \(place) is \(Self.text(seconds)) of this machine's."
-                + (abs(seconds) > 10 ? " Entries have its time; set the clocks." : ""))
+        addClock(of: place, ahead: ahead)
         if try row.boolean(5) {
             add(
                 .encryption, .sound, "The connection to \(place) is encrypted (\(try row.text(6)))."
@@ -90,6 +87,19 @@ package struct PostgresExamination {
                 "The connection to \(place) is not encrypted.")
         }
         return isLeading
+    }
+
+    private mutating func addClock(of place: ServerPlace, ahead: Int64?) {
+        let remedy = " Entries have its time; set the clocks."
+        guard let ahead else {
+            return add(.clock, .fault, "The clock of \(place) is far off.\(remedy)")
+        }
+        let seconds = Double(ahead) / 1_000_000
+        let isOff = abs(seconds) > 10
+        add(
+            .clock, isOff ? .fault : abs(seconds) > 1 ? .remark : .sound,
+            "The clock of \(place) is \(Self.text(seconds)) of this machine's.\(isOff ? remedy : "")"
+        )
     }
 
     private static func text(_ seconds: Double) -> String {

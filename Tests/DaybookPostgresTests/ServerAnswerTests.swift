@@ -1,0 +1,47 @@
+import DaybookPQ
+import DaybookSnapshotStore
+import DaybookTestSupport
+import Testing
+
+@testable import DaybookPostgres
+
+/// What servers answer that have been changed by their owners, or pretend to be servers.
+@Suite struct ServerAnswerTests {
+    @Test func `a mark of an impossible version is refused`() async throws {
+        let store = try await onThread { try SharedStore(on: PostgresServer()) }
+
+        let errors = try await onThread {
+            let journal = try store.journal()
+            #expect(try journal.set(SharedMark(.value, "owner", [1], version: 0)) == 1)
+            try store.server.administer(
+                "ALTER TABLE daybook.mark DROP CONSTRAINT mark_version_check")
+            return try [Int64.min, -1, 0].map { version in
+                try store.server.administer("UPDATE daybook.mark SET version = \(version)")
+                return #expect(throws: SharedJournalError.self) { try journal.marks(.value) }
+            }
+        }
+
+        #expect(errors.allSatisfy { ($0?.cause as? PostgresError)?.code == .unexpected })
+    }
+
+    @Test(arguments: [Int64.min, -1, 0])
+    func `the servers keep no mark of an impossible version`(_ version: Int64) async throws {
+        let error = try await onThread {
+            let server = try PostgresServer.shared.get()
+            return #expect(throws: PostgresError.self) {
+                try server.administer(
+                    "INSERT INTO daybook.mark VALUES (1, 1, 'a', '', \(version))")
+            }
+        }
+
+        #expect(error?.state == "23514")
+    }
+
+    @Test func `a clock that shows no time is far off, and any other one is compared`() {
+        let ahead = [Int64.min, -1, 1_000, 1 << 55, .max].map {
+            ConfirmedServer.clockAhead($0, askedAt: 100, answeredAt: 300)
+        }
+
+        #expect(ahead == [nil, nil, 800, nil, nil])
+    }
+}
