@@ -120,6 +120,23 @@ import Testing
         }
     }
 
+    @Test func `the schema is not installed where names cannot be written`() async throws {
+        let error = try await onThread {
+            let server = try PostgresServer()
+            try server.administer(
+                "CREATE DATABASE western ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'"
+            )
+            let place = try ServerDescription(
+                "host=\(server.folder) port=\(server.port) user=postgres dbname=western")
+            return #expect(throws: PostgresError.self) {
+                try PostgresSchema.install(on: place, limits: .patient)
+            }
+        }
+
+        #expect(error?.code == .refused)
+        #expect(error?.state == "22P05")
+    }
+
     @Test func `a server without standbys is refused unless that is waived`() async throws {
         let store = try await onThread { try SharedStore() }
 

@@ -1,6 +1,13 @@
 -- The tables of shared stores. Entries are rows that are only ever added; the functions below are the only way
 -- to add one. No foreign keys: each would be asked for at every append.
 
+-- The names of tags, values and cursors are any texts.
+DO $$ BEGIN
+    IF current_setting('server_encoding') <> 'UTF8' THEN
+        RAISE EXCEPTION 'the database has another encoding than UTF8' USING ERRCODE = '22P05';
+    END IF;
+END $$;
+
 CREATE SCHEMA daybook;
 
 -- The logical stores. 'numbers' is the least number that no object has been given yet.

@@ -59,7 +59,9 @@ struct MarkExchange: Sendable {
 extension SharedMark {
     /// Whether servers keep a mark of this form.
     static func fits(_ name: String, _ body: [UInt8]?) -> Bool {
-        name.utf8.count <= nameBytesMaximum && body?.count ?? 0 <= bodyBytesMaximum
+        // No text of PostgreSQL has a zero byte.
+        name.utf8.count <= nameBytesMaximum && !name.utf8.contains(0)
+            && body?.count ?? 0 <= bodyBytesMaximum
     }
 
     private static let nameBytesMaximum = 1_024

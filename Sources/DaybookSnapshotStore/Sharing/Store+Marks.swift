@@ -4,35 +4,73 @@ internal import DaybookObjectModel
 
 extension Store {
     /// Has the file and the shared store keep the same tags, values and cursors. Nothing happens in a store that is
-    /// not shared.
+    /// not shared. A mark that the servers refuse stays in the file, and holds no other one up.
     ///
-    /// - Throws: ``StoreError`` with ``StoreError/Code/unreachable``, ``StoreError/Code/inDoubt``,
-    ///   ``StoreError/Code/unprotected`` or ``StoreError/Code/permission``; another attempt goes on.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/unreachable``, ``StoreError/Code/inDoubt`` or
+    ///   ``StoreError/Code/unprotected``, and with ``StoreError/Code/permission`` when the marks there cannot be read;
+    ///   another attempt goes on.
     /// - Complexity: O(*m*), *m* the number of marks, and a question for each kind and each mark that was changed here.
     package func exchangeMarks() throws {
-        guard let sharing else { return }
-        try exchangeMarks(
-            with: MarkServer(
-                all: { kind in try sharing.ask { try $0.marks(kind) } },
-                set: { mark in try sharing.ask { try $0.set(mark) } }))
+        if let markServer { try exchangeMarks(with: markServer) }
     }
 
-    func exchangeMarks(with server: MarkServer) throws {
+    private var markServer: MarkServer? {
+        sharing.map { sharing in
+            MarkServer(
+                all: { kind in try sharing.ask { try $0.marks(kind) } },
+                set: { mark in try sharing.ask { try $0.set(mark) } })
+        }
+    }
+
+    /// - Returns: The reasons for which the servers have refused some of the marks.
+    @discardableResult
+    func exchangeMarks(with server: MarkServer) throws -> [MarkName: any Error] {
+        var refused: [MarkName: any Error] = [:]
         // Others may set marks at the same time; what is left then waits for the next time.
         for _ in 0..<Self.exchangesMaximum {
             var found: KnownMarks = [:]
             for kind in SharedMark.Kind.allCases {
                 for mark in try server.all(kind) { found[MarkName(mark)] = mark }
             }
-            let unsent = try keep(found)
-            guard !unsent.isEmpty else { return }
-            var sent: [SharedMark] = []
-            for mark in unsent {
-                guard let version = try server.set(mark) else { continue }
+            let unsent = try keep(found).filter { refused[MarkName($0)] == nil }
+            guard !unsent.isEmpty else { break }
+            if try send(unsent, to: server, &refused) { break }
+        }
+        return refused
+    }
+
+    /// Sends marks, and notes those that the servers have taken, also when the connection is lost before the last one.
+    ///
+    /// - Returns: Whether all of them were taken or refused. Of the others somebody else was quicker.
+    private func send(
+        _ marks: [SharedMark], to server: MarkServer, _ refused: inout [MarkName: any Error]
+    ) throws -> Bool {
+        var sent: [SharedMark] = []
+        var areSettled = true
+        for mark in marks {
+            do {
+                guard let version = try server.set(mark) else {
+                    areSettled = false
+                    continue
+                }
                 sent.append(SharedMark(mark.kind, mark.name, mark.body, version: version))
+            } catch  where Self.isRefusal(error) {
+                refused[MarkName(mark)] = error
+            } catch {
+                try know(sent)
+                throw error
             }
-            try know(sent)
-            if sent.count == unsent.count { return }
+        }
+        try know(sent)
+        return areSettled
+    }
+
+    /// Whether the servers do not take this very mark, such as one whose name they cannot write.
+    private static func isRefusal(_ error: any Error) -> Bool {
+        switch error {
+        case let error as StoreError: error.code == .permission
+        case let error as SharedJournalError: error.code == .refused
+        default: false
         }
     }
 
@@ -84,12 +122,13 @@ extension Store {
 
     /// Changes tags here and in the shared store, or in neither.
     ///
-    /// - Throws: What `change` throws, and as ``exchangeMarks()``; with ``StoreError/Code/tagName`` when another node
-    ///   has given the name meanwhile. An attempt whose outcome is not known may show later.
+    /// - Throws: What `change` throws, and as ``exchangeMarks()``; with ``StoreError/Code/permission`` when the servers
+    ///   refuse it; with ``StoreError/Code/tagName`` when another node has given the name meanwhile. An attempt whose
+    ///   outcome is not known may show later.
     func changeTag<R: Sendable>(
         _ name: String, _ change: @escaping @Sendable (borrowing WriteTransaction) throws -> R
     ) throws -> R {
-        guard sharing != nil else { return try writing(change) }
+        guard let markServer else { return try writing(change) }
         // A name that is taken elsewhere is taken here, too.
         try pull()
         let place = MarkName(.tag, name)
@@ -99,7 +138,7 @@ extension Store {
             return (result, former, try StoreMetadata.marks(meta, in: transaction)[place])
         }
         do {
-            try exchangeMarks()
+            if let refusal = try exchangeMarks(with: markServer)[place] { throw refusal }
             let known = try reading { try StoreMetadata.knownMarks(parts.tables.meta, in: $0) }
             guard known[place]?.body == wanted else { throw StoreError.tagSetElsewhere(name) }
             return result

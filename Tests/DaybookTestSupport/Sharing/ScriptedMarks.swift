@@ -20,6 +20,8 @@ struct ScriptedMarks {
     }
 
     private var rows: [Place: Row] = [:]
+    /// The names that cannot be written, as in a database of another encoding.
+    var unwritableNames: Set<String> = []
 
     private static let bodyBytesMaximum = 1 << 20
     private static let nameBytesMaximum = 1_024
@@ -36,6 +38,12 @@ struct ScriptedMarks {
         guard mark.body?.count ?? 0 <= Self.bodyBytesMaximum,
             mark.name.utf8.count <= Self.nameBytesMaximum
         else { throw .refused("a mark has an impossible form", "DB008") }
+        guard !mark.name.utf8.contains(0) else {
+            throw .refused("invalid byte sequence for encoding", "22021")
+        }
+        guard !unwritableNames.contains(mark.name) else {
+            throw .refused("a character has no equivalent", "22P05")
+        }
         let place = Place(mark.kind, mark.name)
         let row = rows[place]
         if maySet(mark, over: row) {

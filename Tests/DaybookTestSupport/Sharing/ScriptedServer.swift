@@ -117,6 +117,12 @@ package final class ScriptedServer: Sendable {
         set { state.withLock { $0.records = newValue } }
     }
 
+    /// The names that the servers cannot write: marks that have one are refused.
+    package var unwritableNames: Set<String> {
+        get { state.withLock { $0.marks.unwritableNames } }
+        set { state.withLock { $0.marks.unwritableNames = newValue } }
+    }
+
     /// Lets a login do nothing any more.
     package func withdrawRights(of login: String) {
         state.withLock { _ = $0.withdrawn.insert(login) }

@@ -98,6 +98,7 @@ extension SharedJournalRule {
             for mark in [
                 SharedMark(.tag, name + "n", [], version: 0),
                 SharedMark(.tag, "long", long + [7], version: 0),
+                SharedMark(.tag, "n\u{0}", [], version: 0),
             ] {
                 let error = #expect(throws: SharedJournalError.self) { try journal.set(mark) }
                 #expect(error?.code == .refused)

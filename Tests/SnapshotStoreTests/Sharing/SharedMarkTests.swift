@@ -107,6 +107,62 @@ import Testing
         #expect(try ben.store.position(ofCursor: "mail") == SequenceNumber(5))
     }
 
+    @Test func `a mark that the servers refuse stays in the file, and holds up no other`() throws {
+        server.unwritableNames = ["größe"]
+        let values: [String: Value] = [
+            "größe": .int(3), "a\u{0}": .int(4), "owner": .string("Ada"), "zone": .string("UTC"),
+        ]
+        try ada.store.setUserValues(values)
+        try ada.store.setCursor("größe", to: SequenceNumber(1))
+
+        try ada.store.exchangeMarks()
+        try ada.store.pull()
+        try ben.store.pull()
+
+        #expect(try ada.store.userValues() == values)
+        #expect(try ada.store.position(ofCursor: "größe") == SequenceNumber(1))
+        #expect(try ben.store.userValues() == ["owner": .string("Ada"), "zone": .string("UTC")])
+        server.unwritableNames = []
+        try ada.store.exchangeMarks()
+        try ben.store.pull()
+        #expect(try ben.store.userValues()["größe"] == .int(3))
+        #expect(try ben.store.position(ofCursor: "größe") == SequenceNumber(1))
+    }
+
+    @Test func `a tag that the servers refuse is set nowhere`() throws {
+        server.unwritableNames = ["geprüft"]
+        try ada.add("Sailing")
+
+        let refusal = #expect(throws: StoreError.self) { try ada.store.setTag("geprüft") }
+
+        #expect(refusal?.code == .permission)
+        #expect(try ada.store.tags().isEmpty)
+        try ada.store.setTag("audited")
+        try ben.store.pull()
+        #expect(try ben.store.tags().map(\.name) == ["audited"])
+    }
+
+    @Test func `what was sent before a connection is lost is not sent again`() throws {
+        let store = try ada.store
+        server.condition = .failing(.unreachable)
+        try store.setUserValues(["a": .int(1), "b": .int(2), "c": .int(3)])
+        var sent: [String] = []
+        let losing = MarkServer(
+            all: { _ in [] },
+            set: { mark in
+                guard sent.count < 2 else { throw StoreError(.unreachable, "It is gone.") }
+                sent.append(mark.name)
+                return 1
+            })
+
+        #expect(throws: StoreError.self) { try store.exchangeMarks(with: losing) }
+
+        let known = try store.reading { [meta = store.parts.tables.meta] in
+            try StoreMetadata.knownMarks(meta, in: $0)
+        }
+        #expect(known.keys.map(\.name).sorted() == ["a", "b"])
+    }
+
     @Test func `what a file keeps goes up with it, and stays when it is taken away`() throws {
         let server = ScriptedServer()
         let eva = try SharedNode.first("eva", of: server)
