@@ -12,6 +12,17 @@ extension PostgresSession {
     /// - Returns: Whether it was appended.
     /// - Throws: As ``SharedJournal/append(_:)``. This node does not have the turn any more then.
     func append(_ group: SharedGroup) throws(SharedJournalError) -> SharedAnswer {
+        do throws(SharedJournalError) {
+            let answer = try appendOnce(group)
+            if answer != .turnedAway { doubts.remove(group.token) }
+            return answer
+        } catch {
+            if error.code == .inDoubt { doubts.insert(group.token) }
+            throw error
+        }
+    }
+
+    private func appendOnce(_ group: SharedGroup) throws(SharedJournalError) -> SharedAnswer {
         if let long = group.entries.first(where: {
             $0.payload.count > SharedGroup.entryBytesMaximum
         }) {
@@ -32,7 +43,9 @@ extension PostgresSession {
         } catch {
             noteAppend(lateAt: error.code == .refused ? nil : server.connection.place)
             if hasTurn { giveUp(server) }
-            if error.state == "DB007" { followClock(of: server) }
+            if error.state == "DB007", followClock(of: server), !doubts.contains(group.token) {
+                return .behind
+            }
             throw SharedJournalError(during: error)
         }
         noteAppend(lateAt: nil)
@@ -50,13 +63,21 @@ extension PostgresSession {
     }
 
     /// Has the next time that is told follow the server's clock again. A new connection asks for it in any case.
-    private func followClock(of server: ConfirmedServer) {
+    ///
+    /// - Returns: Whether the clock of this machine was set forward meanwhile: what is made anew has an earlier time.
+    private func followClock(of server: ConfirmedServer) -> Bool {
+        let before = server.clockAhead
         do {
             try server.confirm(terms)
+            return before - server.clockAhead > Self.clockTolerance
         } catch {
             server.connection.close()
+            return false
         }
     }
+
+    /// Less is no step of a clock: answers take so long. A time that is refused was further ahead.
+    private static let clockTolerance: Int64 = 1_000_000
 
     private static let accepted: Int64 = -1
     private static let turnedAway: Int64 = -2

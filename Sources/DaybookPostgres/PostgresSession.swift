@@ -21,6 +21,8 @@ final class PostgresSession {
     private var patience: Duration
     /// The server whose answer was late.
     private var avoided: ServerPlace?
+    /// The tokens of groups that an earlier attempt may still append.
+    var doubts: Set<Int64> = []
     /// The logins of writers, by their numbers.
     private var logins: [Int32: String] = [:]
 

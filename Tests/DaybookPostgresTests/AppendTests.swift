@@ -46,13 +46,42 @@ import Testing
                     clock: { microseconds() + jump.load(ordering: .relaxed) }), store.identity)
             _ = try journal.page(after: .start, bytes: 1)
             jump.store(3_600_000_000, ordering: .relaxed)
-            let error = #expect(throws: SharedJournalError.self) {
-                try journal.append(group(after: .start, at: journal.now(), [1]))
-            }
+            let ahead = group(after: .start, at: journal.now(), [1])
+            #expect(try journal.append(ahead) == .behind)
+            let error = #expect(throws: SharedJournalError.self) { try journal.append(ahead) }
             #expect(error?.message.contains("DB007") == true)
             #expect(abs(microseconds() - journal.now()) < 60_000_000)
             let again = group(after: .start, at: journal.now(), [1])
             #expect(try journal.append(again) == .accepted)
+        }
+    }
+
+    @Test func `what follows an entry may have its time where the clock of the server is behind`()
+        async throws
+    {
+        let store = try await onThread { try SharedStore(on: PostgresServer()) }
+        let first = group(after: .start, [1])
+        let time = first.entries[0].recordedAt
+        let one = group(after: first.after, at: time, [2])
+        let several = group(after: one.after, at: time, [3], [4])
+
+        try await onThread {
+            let journal = try store.journal()
+            #expect(try journal.append(first) == .accepted)
+            try store.server.administer(
+                """
+                CREATE OR REPLACE FUNCTION daybook.clock() RETURNS bigint LANGUAGE sql VOLATILE
+                    SET search_path = pg_catalog, pg_temp AS $$
+                    SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint - 60000000
+                $$
+                """)
+            #expect(try journal.append(one) == .accepted)
+            #expect(try journal.append(several) == .accepted)
+            let later = group(after: several.after, at: time + 1, [5])
+            let error = #expect(throws: SharedJournalError.self) {
+                try store.journal().append(later)
+            }
+            #expect(error?.message.contains("DB007") == true)
         }
     }
 

@@ -165,7 +165,8 @@ BEGIN
     IF _time < _head_time THEN
         RAISE EXCEPTION 'an entry was recorded before the one it follows' USING ERRCODE = 'DB003';
     END IF;
-    IF _time > daybook.clock() + 10000000 THEN
+    -- After a fail-over the last entry may have the time of another server, and what follows it is not earlier.
+    IF _time > greatest(daybook.clock() + 10000000, _head_time) THEN
         RAISE EXCEPTION 'the clock of the node is more than 10 seconds ahead' USING ERRCODE = 'DB007';
     END IF;
     IF _chunks > 0 THEN
@@ -200,6 +201,7 @@ DECLARE
     _count int := cardinality(_digests);
     _head bigint;
     _head_digest bytea;
+    _head_time bigint;
     _time bigint;
     _last bytea := _previous;
     _bytes bigint := 0;
@@ -221,12 +223,12 @@ BEGIN
     IF NOT daybook.let_in(_store, _entered) THEN
         RETURN -2;
     END IF;
-    SELECT e.sequence, e.digest, e.recorded_at INTO _head, _head_digest, _time
+    SELECT e.sequence, e.digest, e.recorded_at INTO _head, _head_digest, _head_time
     FROM daybook.entry e WHERE e.store = _store ORDER BY e.sequence DESC LIMIT 1;
     IF (coalesce(_head, 0), coalesce(_head_digest, daybook.no_digest())) IS DISTINCT FROM (_after, _previous) THEN
         RETURN daybook.elsewhere(_store, _after, _writer, _token, _after + _count, _digests[_count]);
     END IF;
-    _time := coalesce(_time, _times[1]);
+    _time := coalesce(_head_time, _times[1]);
     FOR i IN 1.._count LOOP
         IF _times[i] < _time THEN
             RAISE EXCEPTION 'an entry was recorded before the one it follows' USING ERRCODE = 'DB003';
@@ -241,7 +243,7 @@ BEGIN
         END IF;
         _last := _digests[i];
     END LOOP;
-    IF _time > daybook.clock() + 10000000 THEN
+    IF _time > greatest(daybook.clock() + 10000000, _head_time) THEN
         RAISE EXCEPTION 'the clock of the node is more than 10 seconds ahead' USING ERRCODE = 'DB007';
     END IF;
     -- Each of them conflicts with what somebody else appends there, or none does.

@@ -150,7 +150,8 @@ package struct SharedGroup: Sendable, Hashable {
 package enum SharedAnswer: Sendable, Hashable {
     /// It was appended, now or by an earlier attempt with the same token.
     case accepted
-    /// The group is not there and never will be: the journal does not end where the group begins.
+    /// The group is not there and never will be: the journal does not end where the group begins, or the clock that
+    /// ``SharedJournal/now()`` told has been set right, and the group was made with a later time.
     case behind
     /// This call has appended nothing: somebody else has the turn or waits for it. Of earlier attempts it says
     /// nothing.

@@ -79,7 +79,8 @@ struct ScriptedEntries {
     }
 
     private func check(_ group: SharedGroup, at clock: Int64) throws(SharedJournalError) {
-        var time = rows.last?.entry.recordedAt ?? .min
+        let headTime = rows.last?.entry.recordedAt ?? .min
+        var time = headTime
         var place = group.head
         for entry in group.entries {
             guard entry.recordedAt >= time else {
@@ -92,7 +93,7 @@ struct ScriptedEntries {
             }
             place = SharedHead(fitting.sequence, entry.digest)
         }
-        guard time <= clock + Self.aheadMaximum else {
+        guard time <= max(clock + Self.aheadMaximum, headTime) else {
             throw .refused("the clock of the node is more than 10 seconds ahead", "DB007")
         }
     }

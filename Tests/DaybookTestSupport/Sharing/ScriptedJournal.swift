@@ -71,6 +71,13 @@ package final class ScriptedJournal: SharedJournal {
     /// Whether this node is alone in appending.
     package var hasTurn: Bool { state.withLock { $0.turn != nil } }
 
+    /// Sets the clock of this node forward, of which it learns when the server refuses a time.
+    ///
+    /// - Parameter microseconds: By how much.
+    package func setClockForward(by microseconds: Int64) {
+        state.withLock { $0.ahead += microseconds }
+    }
+
     /// What is still to go wrong.
     package var script: FaultScript {
         get { state.withLock { $0.script } }
@@ -119,17 +126,26 @@ package final class ScriptedJournal: SharedJournal {
                 throw SharedJournalError(
                     .tooLarge, "Entry \(long.sequence) has \(long.payload.count) bytes.")
             }
-            return try write(\.appends, endsTurn: true) {
-                [server, writer] turn throws(SharedJournalError) in
-                try server.append(group, by: writer, turn: turn)
+            do throws(SharedJournalError) {
+                return try write(\.appends, endsTurn: true) {
+                    [server, writer] turn throws(SharedJournalError) in
+                    try server.append(group, by: writer, turn: turn)
+                }
+            } catch {
+                guard error.message.contains("DB007"), followClock() else { throw error }
+                leaveTurn()
+                return .behind
             }
-        } failing: { error in
+        } failing: { _ in
             leaveTurn()
-            guard error.message.contains("DB007") else { return }
-            state.withLock { state in
-                state.ahead = 0
-                state.lastTime = .min
-            }
+        }
+    }
+
+    /// Whether the clock was ahead until now.
+    private func followClock() -> Bool {
+        state.withLock { state in
+            defer { (state.ahead, state.lastTime) = (0, .min) }
+            return state.ahead > 0
         }
     }
 

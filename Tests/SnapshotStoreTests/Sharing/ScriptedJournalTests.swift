@@ -153,12 +153,15 @@ import Testing
         let ada = ScriptedJournal(server, login: "ada", ahead: 3_600_000_000)
         let ahead = SharedGroup(after: .start, at: ada.now(), token: 1, payloads: [[1]])
 
-        let error = #expect(throws: SharedJournalError.self) { try ada.append(ahead) }
+        #expect(try ada.append(ahead) == .behind)
 
-        #expect(error?.code == .refused)
         #expect(ada.now() < server.now())
         let again = SharedGroup(after: .start, at: ada.now(), token: 1, payloads: [[1]])
         #expect(try ada.append(again) == .accepted)
+        let made = SharedGroup(
+            after: again.after, at: ada.now() + 3_600_000_000, token: 2, payloads: [[2]])
+        let error = #expect(throws: SharedJournalError.self) { try ada.append(made) }
+        #expect(error?.code == .refused)
     }
 
     // MARK: - Turns

@@ -44,6 +44,19 @@ import Testing
         #expect(server.entries.map(\.login) == ["ada", "ada", "ada", "ada", "ben"])
     }
 
+    @Test func `a save goes well when the clock of its machine was set forward`() throws {
+        try ada.add("Sailing")
+        try ada.journal.setClockForward(by: 15_000_000)
+
+        try ada.add("Rowing")
+        try ada.add("Swimming")
+
+        #expect(server.entries.count == 4)
+        #expect(server.entries.allSatisfy { $0.recordedAt < server.now() })
+        try ben.store.pull()
+        #expect(try ben.titles() == ["Rowing", "Sailing", "Swimming"])
+    }
+
     @Test func `what two nodes have changed is a conflict, as of two contexts`() throws {
         let skill = try ada.add("Sailing")
         try ben.store.pull()
