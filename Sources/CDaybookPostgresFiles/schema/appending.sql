@@ -54,15 +54,25 @@ BEGIN
 END $$;
 
 -- Proves that what this server writes is confirmed, and says who the writer is and what time it is. Every new
--- connection begins with it: a leader that has been cut off still answers questions.
+-- connection begins with it, also one that only reads: a leader that has been cut off still answers questions. Being
+-- known here lets nobody append; the functions that do ask for the right to write.
 CREATE FUNCTION daybook.register(_store int, _node uuid, _program text, OUT writer int, OUT clock bigint)
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
+DECLARE
+    _writes boolean;
 BEGIN
-    PERFORM daybook.require_writing(_store);
+    SELECT daybook.has_role(s.writer) INTO _writes FROM daybook.store s
+    WHERE s.store = _store AND (daybook.has_role(s.reader) OR daybook.has_role(s.writer));
+    IF _writes IS NULL THEN
+        RAISE EXCEPTION 'this login may not use the store' USING ERRCODE = '42501';
+    END IF;
     PERFORM daybook.confirm();
+    -- Who may not write adds one row, whatever it calls itself.
     INSERT INTO daybook.writer AS w (store, node, login, program, connected)
-    VALUES (_store, _node, session_user, _program, clock_timestamp())
+    VALUES (
+        _store, CASE WHEN _writes THEN _node ELSE '00000000-0000-0000-0000-000000000000' END, session_user,
+        _program, clock_timestamp())
     ON CONFLICT (store, node, login)
         DO UPDATE SET program = excluded.program, connected = excluded.connected
     RETURNING w.writer INTO register.writer;

@@ -43,7 +43,9 @@ BEGIN
         'TO %I, %I',
         _reader, _writer);
     EXECUTE format(
-        'GRANT EXECUTE ON FUNCTION daybook.register(int, uuid, text), '
+        'GRANT EXECUTE ON FUNCTION daybook.register(int, uuid, text) TO %I, %I', _reader, _writer);
+    EXECUTE format(
+        'GRANT EXECUTE ON FUNCTION '
         'daybook.append(int, bigint, bytea, int, bigint, bigint, bytea, bytea, int, boolean), '
         'daybook.append(int, bigint, bytea, int, bigint, bigint[], bytea[], bytea[], boolean), '
         'daybook.add_chunk(int, bigint, int, bytea), daybook.enter(int), '

@@ -21,8 +21,8 @@ CREATE TABLE daybook.store (
     writer name NOT NULL
 ) WITH (fillfactor = 50);
 
--- Who appends: a node of a store under a login. 'connected' is the last time that it proved that its server's
--- writes are confirmed by others.
+-- Who reads and appends: a node of a store under a login. 'connected' is the last time that it proved that its
+-- server's writes are confirmed by others. All nodes of a login that only reads are one.
 CREATE TABLE daybook.writer (
     writer int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     store int NOT NULL,
