@@ -11,8 +11,9 @@ internal import DaybookSnapshotStore
 struct PropertyLinks {
     /// What tells the values of a property.
     private var tellers: [PropertyNumber: Set<PropertyNumber>] = [:]
-    /// The property whose values another took over, by the number of the later one.
-    private var predecessors: [PropertyNumber: PropertyNumber] = [:]
+    /// The properties whose values another took over, by the number of the later one: several where an attribute moved
+    /// up from several entities.
+    private var predecessors: [PropertyNumber: Set<PropertyNumber>] = [:]
 
     /// Gathers the links of all versions.
     init(_ history: ModelHistory) {
@@ -28,19 +29,21 @@ struct PropertyLinks {
             }
             for slot in schema.version.entities.flatMap(\.slots) {
                 if case .converted(let earlier, _) = slot.fill {
-                    predecessors[slot.property] = earlier
+                    predecessors[slot.property, default: []].insert(earlier)
                 }
             }
-            predecessors.merge(schema.version.origins) { _, earlier in earlier }
+            for (later, earlier) in schema.version.origins {
+                predecessors[later, default: []].insert(earlier)
+            }
         }
-        for (later, earlier) in predecessors { tellers[later, default: []].insert(earlier) }
+        for (later, earlier) in predecessors { tellers[later, default: []].formUnion(earlier) }
     }
 
     /// Some properties, and all that took over their values.
     func followed(from properties: Set<PropertyNumber>) -> Set<PropertyNumber> {
         // A later property has a greater number.
         predecessors.sorted { $0.key < $1.key }.reduce(into: properties) { found, pair in
-            if found.contains(pair.value) { found.insert(pair.key) }
+            if !found.isDisjoint(with: pair.value) { found.insert(pair.key) }
         }
     }
 

@@ -28,8 +28,10 @@ import Testing
         _ temporary: TemporaryStore, to models: [ManagedObjectModel],
         _ body: (Store) throws -> Void
     ) throws {
+        var options = StoreOptions.counting()
+        options.migration = .automatic
         for model in models {
-            _ = try Store.migrate(at: temporary.path, to: model, options: .counting())
+            _ = try Store.migrate(at: temporary.path, to: model, options: options)
         }
         let store = try TestStore.open(at: temporary.path, options: .counting())
         try body(store)
@@ -122,6 +124,33 @@ import Testing
         try Self.evolve(temporary, to: [Self.model([number])]) { store in
             let hidden = try Self.table(of: store, hiding: "Person.code")
             #expect(!hidden.contains("hush"))
+        }
+    }
+
+    @Test func `an attribute that moved up from several entities is hidden in all of them`() throws
+    {
+        let code = AttributeDescription(name: "code", type: .string)
+        func model(isAbove: Bool) -> ManagedObjectModel {
+            ManagedObjectModel(entities: [
+                EntityDescription(name: "Thing", attributes: isAbove ? [code] : []),
+                EntityDescription(
+                    name: "Left", superentityName: "Thing", attributes: isAbove ? [] : [code]),
+                EntityDescription(
+                    name: "Right", superentityName: "Thing", attributes: isAbove ? [] : [code]),
+            ])
+        }
+        let temporary = try TemporaryStore(model(isAbove: false))
+        let store = temporary.store
+        let things = (try store.newObject("Left"), try store.newObject("Right"))
+        try store.commit(
+            SaveRequest(changes: [
+                store.insert(things.0, ["code": .string("hush")]),
+                store.insert(things.1, ["code": .string("mum")]),
+            ]))
+
+        try Self.evolve(temporary, to: [model(isAbove: true)]) { store in
+            let table = try Self.table(of: store, hiding: "Thing.code")
+            #expect(!table.contains("hush") && !table.contains("mum"))
         }
     }
 

@@ -69,13 +69,20 @@ BEGIN
     END IF;
     PERFORM daybook.confirm();
     -- Who may not write adds one row, whatever it calls itself.
-    INSERT INTO daybook.writer AS w (store, node, login, program, connected)
-    VALUES (
-        _store, CASE WHEN _writes THEN _node ELSE '00000000-0000-0000-0000-000000000000' END, session_user,
-        _program, clock_timestamp())
-    ON CONFLICT (store, node, login)
-        DO UPDATE SET program = excluded.program, connected = excluded.connected
+    IF NOT _writes THEN
+        _node := '00000000-0000-0000-0000-000000000000';
+    END IF;
+    -- An insert would use up a number of a writer each time, also where it finds the row.
+    UPDATE daybook.writer w SET program = _program, connected = clock_timestamp()
+    WHERE w.store = _store AND w.node = _node AND w.login = session_user
     RETURNING w.writer INTO register.writer;
+    IF NOT FOUND THEN
+        INSERT INTO daybook.writer AS w (store, node, login, program, connected)
+        VALUES (_store, _node, session_user, _program, clock_timestamp())
+        ON CONFLICT (store, node, login)
+            DO UPDATE SET program = excluded.program, connected = excluded.connected
+        RETURNING w.writer INTO register.writer;
+    END IF;
     register.clock := daybook.clock();
 END $$;
 

@@ -46,8 +46,10 @@ package struct EntryReader: Sendable {
         let note = try members.optional("note", read: .text)
         let info = try members.info()
         let undoes = try members.undoes(before: SequenceNumber(sequence))
-        _ = try members.optional("kind", read: .kind)
+        let isModel = try members.optional("kind", read: .kind) == .model
         var events: [ForeignEvent] = []
+        // One that sets the first model changes nothing, and needs not say so.
+        guard !isModel || members["changes"] != nil else { return events }
         for (index, json) in try members.list("changes").enumerated() {
             let origin = ForeignOrigin(
                 stream: stream, transaction: String(sequence),

@@ -43,7 +43,9 @@ struct UnsyncedMark: Equatable {
         }
         defer { close(descriptor) }
         var kind = stat()
-        guard fstat(descriptor, &kind) == 0, kind.st_mode & S_IFMT == S_IFREG else { return damaged }
+        guard fstat(descriptor, &kind) == 0, kind.st_mode & S_IFMT == S_IFREG else {
+            return damaged
+        }
         var bytes = [UInt8](repeating: 0, count: bytesMaximum)
         let count = bytes.withUnsafeMutableBytes {
             pread(descriptor, $0.baseAddress, $0.count, 0)

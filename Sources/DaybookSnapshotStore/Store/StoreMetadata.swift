@@ -127,6 +127,9 @@ struct StoreMetadata: Sendable {
         _ meta: Table, in transaction: borrowing some Reading & ~Copyable
     ) throws -> UInt64 {
         guard let bytes = try record(Name.rewinds, meta, in: transaction) else { return 0 }
+        guard bytes.count == 8 else {
+            throw StoreError.corrupt("The record '\(Name.rewinds)' of the store is no number")
+        }
         var reader = KeyReader()
         return try reader.uint64(bytes.span.bytes)
     }

@@ -78,8 +78,8 @@ import Testing
         guard case .double(let number) = sum else { return }
         #expect(Double(Float(number)) == number)
         #expect(abs(number - 0.6) < 1e-6)
-        let most = Value.double(Double(Float.greatestFiniteMagnitude))
-        #expect(try merged(.sum, .float, .double(0), most, most) == nil)
+        let largest = Value.double(Double(Float.greatestFiniteMagnitude))
+        #expect(try merged(.sum, .float, .double(0), largest, largest) == nil)
         #expect(
             try merged(.sum, .float, .double(0), .double(0x1p23), .double(1)) == .double(0x1p23 + 1)
         )

@@ -75,13 +75,14 @@ import Testing
     @Test(arguments: [WriteFault.Landing.landed, .lost])
     func `a save in doubt that nobody makes again keeps nothing from coming`(
         _ landing: WriteFault.Landing
-    ) throws {
+    ) async throws {
         let store = try ada.store
         store.followSharedJournal()
         _ = try saveInDoubt(landing)
 
         if landing == .landed { try ben.store.pull() }
         try ben.add("Rowing")
+        await withCheckedContinuation { done in server.tell { done.resume() } }
         // What was asked for before is done.
         store.ahead?.end()
 
