@@ -313,7 +313,7 @@ package final class ScriptedServer: Sendable {
     }
 
     /// Has something done between two pieces of news.
-    func tell(_ body: @escaping @Sendable () -> Void) {
+    package func tell(_ body: @escaping @Sendable () -> Void) {
         telling.async(execute: body)
     }
 }
