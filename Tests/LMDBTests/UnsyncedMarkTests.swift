@@ -136,6 +136,21 @@ import Testing
         #expect(!isMarked)
     }
 
+    @Test func `who wants each write on the disk has it so, whoever had the file open before`()
+        throws
+    {
+        let first = try open(.relaxed)
+        try put("b", first)
+        #expect(!first.core.syncsEachWrite)
+
+        let second = try open(.durable)
+        try put("c", first)
+        #expect(second.core.syncsEachWrite)
+        _ = try open(.relaxed)
+        try put("d", second)
+        #expect(first.core.syncsEachWrite)
+    }
+
     @Test
     func `what is no file in the place of a mark counts as a damaged one, and nobody waits for it`()
         throws

@@ -56,6 +56,9 @@ extension EnvironmentCore {
                 .alreadyOpen,
                 "'\(path)' is open for reading only in this process; close it before writing.")
         }
+        if options.durability == .durable, durability == .relaxed {
+            isToBeDurable.store(true, ordering: .relaxed)
+        }
         if options.isUntrusted { trust.withLock { $0 = .untrusted } }
         if let handler = options.checking { checking.withLock { $0 = handler } }
         let known = tables.withLock { Set($0.keys) }

@@ -76,6 +76,7 @@ extension EnvironmentCore {
         try pair.writing.take(wait)
         defer { pair.writing.giveBack() }
         try makeSure()
+        strengthen()
         markUnsynced()
         let round = try pool.writingAtOnce { () throws(LMDBError) -> Obstacle? in
             try performTransaction(&group, joining)
@@ -83,6 +84,13 @@ extension EnvironmentCore {
         // To wait here would keep other processes from writing for as long as this one reads.
         guard let round else { return .byReader }
         return round
+    }
+
+    /// Brings each write to the disk from now on, if somebody has asked for it since the file was opened otherwise. What
+    /// was written before comes along with the first of these.
+    private func strengthen() {
+        guard isToBeDurable.exchange(false, ordering: .relaxed) else { return }
+        mdb_env_set_flags(handle.pointer, UInt32(MDB_NOMETASYNC), 0)
     }
 
     private func performTransaction(

@@ -41,6 +41,8 @@ final class EnvironmentCore: Sendable {
 
     /// What stands before LMDB's commit; nil where nothing does.
     let gate = Mutex<(any CommitGate)?>(nil)
+    /// Whether somebody has opened the file again in this process, for whom a write counts only when it is on the disk.
+    let isToBeDurable = Atomic(false)
     /// Whether a mark of another file that had the name before has been looked for.
     let hasLookedForMarks = Atomic(false)
 

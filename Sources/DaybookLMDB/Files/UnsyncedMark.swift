@@ -159,7 +159,7 @@ extension EnvironmentCore {
     var syncsEachWrite: Bool {
         var flags: UInt32 = 0
         mdb_env_get_flags(handle.pointer, &flags)
-        return flags & UInt32(MDB_NOSYNC) == 0
+        return flags & UInt32(MDB_NOSYNC | MDB_NOMETASYNC) == 0
     }
 
     /// Brings all that was written to the disk. No other process writes meanwhile.

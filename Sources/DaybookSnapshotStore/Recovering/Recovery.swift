@@ -34,6 +34,8 @@ package struct Recovery: Sendable {
     /// Whether tags, cursors, kept values and the identifier of the store could be read. The new store has another
     /// identifier otherwise, and none of the rest.
     package internal(set) var hasMarks = true
+    /// Which of tags, cursors and kept values were damaged where the others could be read.
+    package internal(set) var lostMarks: [String] = []
     /// The last entry of the new store.
     package internal(set) var head = SequenceNumber.zero
     /// Its digest.
@@ -43,6 +45,6 @@ package struct Recovery: Sendable {
     /// many entries that were.
     package var isComplete: Bool {
         said != nil && missing.isEmpty && repeated == 0 && losses.isEmpty && lostData.isEmpty
-            && hasMarks
+            && hasMarks && lostMarks.isEmpty
     }
 }

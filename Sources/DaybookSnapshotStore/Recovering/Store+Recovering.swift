@@ -48,15 +48,18 @@ extension Store {
     }
 }
 
-/// What a store keeps beside its journal. It proves itself by nothing, so it is only had where the file can be opened.
+/// What a store keeps beside its journal. It is only had where the file can be opened; each record proves itself by its
+/// digest, and one that is damaged takes none of the others along.
 struct SalvagedMarks {
     let identity: StoreIdentity
     let head: SequenceNumber?
     let tags: [StoreTag]
     let cursors: [StoreCursor]
     let values: [String: Value]
+    /// Which of them were damaged, and are lost.
+    let lost: [String]
 
-    /// Reads them from a file; nil when it is too damaged to be opened, or one of them is.
+    /// Reads them from a file; nil when it is too damaged to be opened.
     ///
     /// - Throws: ``StoreError`` when something else keeps the file from being read: what is there must not be given up
     ///   because another program was in the way, or a call has failed.
@@ -67,19 +70,24 @@ struct SalvagedMarks {
             let store = try Store.open(at: path, options: options)
             defer { store.closeQuietly() }
             identity = StoreIdentity(uuid: store.uuid, createdAt: store.createdAt)
-            tags = try store.tags()
-            cursors = try store.cursors()
-            values = try store.userValues()
-            head = try Self.head(of: store)
+            let tags = try Self.sound { try store.tags() }
+            let cursors = try Self.sound { try store.cursors() }
+            let values = try Self.sound { try store.userValues() }
+            lost = [
+                ("tags", tags == nil), ("cursors", cursors == nil), ("kept values", values == nil),
+            ]
+            .filter(\.1).map(\.0)
+            (self.tags, self.cursors, self.values) = (tags ?? [], cursors ?? [], values ?? [:])
+            head = try Self.sound { try store.head() }
         } catch let error as StoreError where error.code.isOfDamage {
             return nil
         }
     }
 
-    /// The last entry; nil when the end of the journal is damaged.
-    private static func head(of store: Store) throws -> SequenceNumber? {
+    /// What is read; nil when it is damaged.
+    private static func sound<R>(_ read: () throws -> R) throws -> R? {
         do {
-            return try store.head()
+            return try read()
         } catch let error as StoreError where error.code.isOfDamage {
             return nil
         }

@@ -39,6 +39,7 @@ struct StoreRebuilding {
         self.options = options
         recovery.said = marks?.head
         recovery.hasMarks = marks != nil
+        recovery.lostMarks = marks?.lost ?? []
     }
 
     /// Takes the next entry.

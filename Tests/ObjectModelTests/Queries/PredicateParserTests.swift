@@ -201,6 +201,23 @@ import Testing
         }
     }
 
+    @Test func `a path that is too long is refused instead of running out of stack`() throws {
+        let company = try Company()
+        func filter(_ path: String, _ count: Int, _ quantifier: String = "") throws -> Filter {
+            try company.filter(quantifier + String(repeating: path, count: count) + "age == 1")
+        }
+        _ = try filter("mentor.", 90)
+        _ = try filter("tags.employees.", 40, "ANY ")
+        for error in [
+            #expect(throws: QueryError.self, performing: { try filter("mentor.", 100_000) }),
+            #expect(
+                throws: QueryError.self,
+                performing: { try filter("tags.employees.", 50_000, "ANY ") }),
+        ] {
+            #expect(error?.message == "A path has at most 100 steps.")
+        }
+    }
+
     @Test func `keywords are the same in any case`() throws {
         let company = try Company()
 

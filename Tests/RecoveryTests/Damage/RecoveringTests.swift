@@ -1,4 +1,5 @@
 import DaybookJournalLog
+import DaybookLMDB
 import DaybookObjectModel
 import DaybookTestSupport
 import Foundation
@@ -67,6 +68,27 @@ struct RecoveringTests {
         #expect(store.uuid != original.uuid)
         #expect(try store.tags().map(\.name) == ["recovered"])
         for store in [store, original] { try store.close() }
+    }
+
+    @Test func `what is damaged beside the journal takes nothing else along`() throws {
+        try DamageSample.make(at: sound, entries: 66)
+        try mark(sound)
+        let store = try Store.open(at: sound)
+        let (uuid, tags) = (store.uuid, try store.tags().map(\.name))
+        try store.writing { [meta = store.parts.tables.meta] transaction in
+            let key = Array(StoreMetadata.Name.cursors.utf8)
+            try transaction.put(meta, key.span.bytes, [1, 2, 3].span.bytes, .upsert)
+        }
+        try store.close()
+
+        let recovery = try Store.recover(from: sound, into: new)
+
+        #expect(recovery.hasMarks && recovery.lostMarks == ["cursors"])
+        #expect(!recovery.isComplete)
+        let recovered = try Store.open(at: new)
+        #expect(recovered.uuid == uuid)
+        #expect(Set(try recovered.tags().map(\.name)).isSuperset(of: tags))
+        try recovered.close()
     }
 
     @Test func `whichever page is lost, only the entries on it are missing`() throws {

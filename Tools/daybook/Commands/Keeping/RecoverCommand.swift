@@ -83,6 +83,9 @@ struct RecoverCommand: Command {
             lines.append(
                 "Tags, cursors and kept values were lost, and the store has a new identifier.")
         }
+        if !recovery.lostMarks.isEmpty {
+            lines.append("Lost: the \(recovery.lostMarks.joined(separator: " and ")).")
+        }
         for data in recovery.lostData {
             lines.append(
                 "Lost: \(data.count) bytes of large data with the digest \(data.digest.hexadecimal)."
@@ -139,7 +142,7 @@ struct RecoverCommand: Command {
                             .init("digest", .string(data.digest.hexadecimal)),
                         ])
                     })),
-            .init("marks", .bool(recovery.hasMarks)),
+            .init("marks", .bool(recovery.hasMarks && recovery.lostMarks.isEmpty)),
             .init("sequence", .unsigned(recovery.head.rawValue)),
             .init("digest", .string(recovery.digest.hexadecimal)),
         ])
