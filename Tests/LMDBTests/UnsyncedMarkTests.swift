@@ -142,6 +142,11 @@ import Testing
         let first = try open(.relaxed)
         try put("b", first)
         #expect(!first.core.syncsEachWrite)
+        // Who only reads asks for nothing.
+        _ = try Environment.open(
+            at: path, options: EnvironmentOptions(tables: ["a"], readOnly: true))
+        try put("b", first)
+        #expect(!first.core.syncsEachWrite)
 
         let second = try open(.durable)
         try put("c", first)

@@ -56,7 +56,7 @@ extension EnvironmentCore {
                 .alreadyOpen,
                 "'\(path)' is open for reading only in this process; close it before writing.")
         }
-        if options.durability == .durable, durability == .relaxed {
+        if options.durability == .durable, durability == .relaxed, !options.readOnly {
             isToBeDurable.store(true, ordering: .relaxed)
         }
         if options.isUntrusted { trust.withLock { $0 = .untrusted } }

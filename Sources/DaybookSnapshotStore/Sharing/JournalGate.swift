@@ -39,16 +39,17 @@ final class JournalGate: CommitGate {
         /// How often the present group had to run again.
         var rounds = 0
         var doubt: SharedGroup?
-        /// Whoever may make a save of that group again; nil before anybody was told of the doubt, and when nobody will.
+        /// How many saves of that group have not been told of the doubt yet.
+        var untold = 0
+        /// Kept by whoever may make a save of that group again.
         weak var watch: DoubtWatch?
-        var isWatched = false
         /// What the saves in doubt would have answered, by the digests of their entries.
         var results: [Digest: SaveResult] = [:]
         /// The last entry that was folded and not told of yet.
         var news: SequenceNumber?
 
         mutating func forgetDoubt() {
-            (doubt, isWatched) = (nil, false)
+            (doubt, untold) = (nil, 0)
         }
     }
 
@@ -197,7 +198,7 @@ final class JournalGate: CommitGate {
                 isInDoubt = isInDoubt || error.code == .inDoubt
                 if isInDoubt || error.code == .unreachable, .now < end { continue }
                 guard isInDoubt else { return .refuse(StoreError(error)) }
-                state.withLock { ($0.doubt, $0.isWatched) = (group, false) }
+                state.withLock { ($0.doubt, $0.untold) = (group, group.entries.count) }
                 return .refuse(StoreError.inDoubt(group.sequences, error))
             }
         }
@@ -230,15 +231,16 @@ final class JournalGate: CommitGate {
 
     // MARK: - Doubts
 
-    /// Whether it is not known of a save what became of it, and somebody may make it again. A doubt that nobody has any
-    /// more is forgotten: the entry is there or not, as those of others.
-    var isInDoubt: Bool {
+    /// Whether it is not known of a save what became of it.
+    var isInDoubt: Bool { state.withLock { $0.doubt != nil } }
+
+    /// Forgets the doubt if all whose saves it concerns have been told, and none of them will make one again: then the
+    /// entries are there or not, as those of others.
+    func forgetAbandonedDoubt() {
         state.withLock { state in
-            guard state.doubt != nil else { return false }
-            guard state.isWatched, state.watch == nil else { return true }
+            guard state.doubt != nil, state.untold == 0, state.watch == nil else { return }
             state.forgetDoubt()
             state.results = [:]
-            return false
         }
     }
 
@@ -248,7 +250,7 @@ final class JournalGate: CommitGate {
     func keep(_ result: SaveResult, for digest: Digest) -> DoubtWatch {
         state.withLock { state in
             let watch = state.watch ?? DoubtWatch()
-            (state.watch, state.isWatched) = (watch, true)
+            (state.watch, state.untold) = (watch, max(state.untold - 1, 0))
             state.results[digest] = result
             return watch
         }

@@ -175,7 +175,9 @@ extension Store {
     /// While a save is in doubt, nothing is brought in that nobody asks for: it might be that very save, which its
     /// context would take for somebody else's.
     private func hearOfNews(of sequence: SequenceNumber) {
-        guard let sharing, !sharing.isInDoubt else { return }
+        guard let sharing else { return }
+        sharing.forgetAbandonedDoubt()
+        guard !sharing.isInDoubt else { return }
         do {
             if sharing.mayLack(sequence) {
                 try carryOut(SharedPull()) { !sharing.mayLack(sequence) }
