@@ -3,6 +3,9 @@ import DaybookSnapshotStore
 public import Foundation
 
 /// What a crash of the operating system may lose.
+///
+/// Where a program has one store open several times, all of its saves are as durable as the strictest of those that may
+/// write ask for, from then on until the last of them is closed.
 public enum StoreDurability: Sendable, Hashable {
     /// Nothing whose save has returned.
     case durable
