@@ -28,6 +28,11 @@ package struct FixedEstimates: PlanEstimates {
         return index.isUnique ? ranges.count : records[index.name] ?? total / 100
     }
 
+    package func estimatedCount(ofEver index: SchemaProperty, in ranges: [IndexRange]) -> Int? {
+        guard !missing.contains(index.name) else { return nil }
+        return records[index.name] ?? total / 100
+    }
+
     /// By the names of its properties, joined by a comma.
     package func estimatedCount(of index: SchemaIndex, in ranges: [CompoundRange]) -> Int? {
         let name = index.elements.map(\.property.name).joined(separator: ",")

@@ -45,6 +45,9 @@ package enum FilterAccess: Sendable {
     /// Objects in which entries have changed the property, by the index of changes: all of it for the time in question,
     /// or what it has of the author's entries.
     case changeIndex(FilterChange, byAuthor: Bool)
+    /// Objects that have or once had a value of the property within the ranges, by its index and that of its former
+    /// values.
+    case everIndex(SchemaProperty, [IndexRange])
     /// The objects that at least one of these plans finds.
     case union([FilterPlan])
     /// The objects that all of these plans find.
@@ -95,6 +98,22 @@ package enum FilterAccess: Sendable {
                 change.property.slot != nil || change.property.isStoredToMany
             else { return nil }
             self = .changes(change)
+        case .past(let path, .ever(let condition)):
+            guard path == FilterPath() else { return nil }
+            for condition in condition.conjuncts.keyConditions
+            where condition.property.hasIndexedChanges {
+                // One state met all of them.
+                guard case .index(let property, let ranges) = condition.access else { continue }
+                self = .everIndex(property, ranges)
+                return
+            }
+            return nil
+        case .past(let path, .always(let condition)):
+            // The state that stands is one of all.
+            guard path == FilterPath(),
+                let access = condition.conjuncts.keyConditions.lazy.compactMap(\.access).first
+            else { return nil }
+            self = access
         default: return nil
         }
     }

@@ -51,6 +51,9 @@ extension FilterPlan {
         case .changeIndex(let change, let isByAuthor):
             "index of the changes of '\(change.property.name)'"
                 + (isByAuthor ? ", in the author's entries" : "") + reason
+        case .everIndex(let property, let ranges):
+            "index of '\(property.name)' and of its former values, \(ranges.count) "
+                + "range\(ranges.count == 1 ? "" : "s")" + reason
         case .union(let plans): plans.map { $0.way(in: schema) }.joined(separator: ", or ")
         case .intersection(let plans):
             plans.map { $0.way(in: schema) }.joined(separator: ", and ")
@@ -66,7 +69,7 @@ extension Filter {
         case .and(let filters), .or(let filters): return filters.flatMap(\.servingIndexes)
         default:
             switch FilterAccess(for: self) {
-            case .index(let property, _): return [property]
+            case .index(let property, _), .everIndex(let property, _): return [property]
             case .join(_, let condition): return condition.servingIndexes
             default: return []
             }

@@ -187,7 +187,7 @@ package struct FilterPlan: Sendable {
     /// Whether the objects are found in records of their own, which can be compared with others.
     private var isOfRecords: Bool {
         switch access {
-        case .index, .compound, .referrers, .changeIndex: true
+        case .index, .compound, .referrers, .changeIndex, .everIndex: true
         default: false
         }
     }
@@ -258,6 +258,15 @@ package struct FilterPlan: Sendable {
             self.init(
                 .changeIndex(change, byAuthor: isByAuthor), chosen, count: count, of: total,
                 cost: asked + Double(count) * Cost.lookUp)
+        case .everIndex(let property, let ranges):
+            guard let records = try estimates.estimatedCount(ofEver: property, in: ranges) else {
+                return nil
+            }
+            // What has been found is tried on the versions.
+            let count = min(records, total)
+            self.init(
+                access, chosen, count: count, of: total,
+                cost: Double(records) * Cost.record + Double(count) * frame.changedCost)
         case .union, .intersection, .scan: return nil
         }
     }

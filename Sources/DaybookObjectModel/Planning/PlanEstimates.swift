@@ -15,6 +15,10 @@ package protocol PlanEstimates: ~Copyable {
     /// About how many records an index over several properties has within ranges; nil where it does not serve.
     func estimatedCount(of index: SchemaIndex, in ranges: [CompoundRange]) throws -> Int?
 
+    /// About how many values of a property within ranges its index and that of its former values have; nil where they do
+    /// not serve.
+    func estimatedCount(ofEver index: SchemaProperty, in ranges: [IndexRange]) throws -> Int?
+
     /// About how many objects lead to another through a stored relationship.
     func estimatedCount(
         ofReferrersTo object: ObjectID, through property: SchemaProperty

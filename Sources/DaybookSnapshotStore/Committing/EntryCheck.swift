@@ -62,20 +62,41 @@ enum EntryCheck {
         of change: Change, _ sequence: SequenceNumber, _ entity: SchemaEntity, _ name: String,
         _ projection: Projection, _ transaction: borrowing WriteTransaction
     ) throws -> [String] {
-        guard entity.indexesChanges, case .update(let edits, _) = change.kind else { return [] }
+        guard entity.indexesChanges else { return [] }
         var problems: [String] = []
-        for edit in edits where edit.old.encoded != edit.new.encoded {
-            guard let property = entity.property(edit.property), property.hasIndexedChanges else {
-                continue
+        func check(_ old: Value, of property: SchemaProperty, to new: Value?) throws {
+            if let new {
+                let key = StoreKey.change(of: property.number, in: sequence, change.object)
+                let values = ChangedValues.record(from: old.encoded, to: new.encoded)
+                let hasValues = try transaction.get(projection.tables.index, key.span.bytes) {
+                    $0.hasSameBytes(as: values.span.bytes)
+                }
+                if hasValues != true {
+                    problems.append(
+                        "The index of the changes of '\(property.name)' does not have \(name).")
+                }
             }
-            let key = StoreKey.change(of: edit.property, in: sequence, change.object)
-            let values = ChangedValues.record(from: edit.old.encoded, to: edit.new.encoded)
-            let hasValues = try transaction.get(projection.tables.index, key.span.bytes) {
-                $0.hasSameBytes(as: values.span.bytes)
-            }
-            if hasValues != true {
+            guard property.isIndexed else { return }
+            let key = StoreKey.former(
+                StoreKey.index(property.number, old, change.object), of: property.number,
+                until: sequence)
+            if try !transaction.contains(projection.tables.index, key.span.bytes) {
                 problems.append(
-                    "The index of the changes of '\(property.name)' does not have \(name).")
+                    "The index of the former values of '\(property.name)' does not have \(name).")
+            }
+        }
+        switch change.kind {
+        case .insert: break
+        case .update(let edits, _):
+            for edit in edits where edit.old.encoded != edit.new.encoded {
+                guard let property = entity.property(edit.property), property.hasIndexedChanges
+                else { continue }
+                try check(edit.old, of: property, to: edit.new)
+            }
+        case .delete(let values, _):
+            for property in entity.slots where property.hasIndexedChanges {
+                guard let slot = property.slot, slot < values.count else { continue }
+                try check(values[slot], of: property, to: nil)
             }
         }
         return problems

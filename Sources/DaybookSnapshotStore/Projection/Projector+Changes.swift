@@ -129,6 +129,7 @@ extension Projector {
                 index.add(
                     StoreKey.change(of: property.number, in: sequence, change.object),
                     ChangedValues.record(from: edit.old, to: edit.new, in: entry))
+                try addFormer(property, edit.old, entry)
             }
             if property.isIndexed {
                 try removeIndex(property, edit.old, entry)
@@ -225,7 +226,9 @@ extension Projector {
         }
         guard found != nil else { throw mismatch() }
         for property in entity.indexed where !property.isRemoved {
-            try removeIndex(property, try field(property), entry)
+            let field = try field(property)
+            try removeIndex(property, field, entry)
+            if entity.indexesChanges { try addFormer(property, field, entry) }
         }
         for property in entity.references where !property.isRemoved {
             try disconnect(property, try field(property), entry, in: transaction)

@@ -24,6 +24,16 @@ extension Projector {
         removals.add(projection.tables.index, indexKeys.bytes)
     }
 
+    /// Adds the record of a value that the entry replaces or takes along, where there is an index of the property. Null is
+    /// a value here, whether or not the index has it.
+    mutating func addFormer(
+        _ property: FoldedEntity.Property, _ field: EncodedField, _ entry: RawSpan
+    ) throws {
+        guard property.isIndexed else { return }
+        try setIndexKey(property, field, entry)
+        index.add(StoreKey.former(indexKeys.bytes, of: property.number, until: sequence))
+    }
+
     private mutating func setIndexKey(
         _ property: FoldedEntity.Property, _ field: EncodedField, _ entry: RawSpan
     ) throws {

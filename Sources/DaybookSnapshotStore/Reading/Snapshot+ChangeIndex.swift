@@ -45,6 +45,36 @@ extension Snapshot {
         return objects.sorted()
     }
 
+    /// The objects that have or once had a value of a property within ranges, each once and in order; also those that
+    /// have it only after this state.
+    ///
+    /// - Complexity: O(log *n* + *k*) page reads, *k* the number of such values, those of now included.
+    func objects(
+        everWith property: SchemaProperty, in ranges: [IndexRange]
+    ) throws -> [ObjectID] {
+        var objects: Set<ObjectID> = []
+        for range in ranges {
+            let places = [
+                (StoreKey.bounds(of: range, property.number), StoreKey.objectSize),
+                (
+                    StoreKey.formerBounds(of: range, property.number),
+                    StoreKey.objectSize + StoreKey.sequenceSize
+                ),
+            ]
+            for ((lower, upper), tail) in places where lower.lexicographicallyPrecedes(upper) {
+                try transaction.scan(
+                    projection.tables.index, from: lower.span.bytes, to: upper.span.bytes,
+                    order: .ascending
+                ) { key, _ in
+                    var reader = KeyReader(at: max(0, key.byteCount - tail))
+                    objects.insert(try reader.object(key))
+                    return .proceed
+                }
+            }
+        }
+        return objects.sorted()
+    }
+
     /// The changes of some objects that meet a condition, as the index has them; nil where there is no index, or
     /// the versions of so few objects are read faster.
     ///

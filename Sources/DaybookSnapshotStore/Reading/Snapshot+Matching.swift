@@ -164,6 +164,8 @@ extension Snapshot {
             return try changedObjects(of: entities, after: first.previous, through: last)
         case .changeIndex(let change, let isByAuthor):
             return try indexedChanges(of: change, byAuthor: isByAuthor)
+        case .everIndex(let property, let ranges):
+            return try objects(everWith: property, in: ranges)
         case .scan: return nil
         }
     }

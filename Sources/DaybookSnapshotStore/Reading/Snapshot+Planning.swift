@@ -41,19 +41,42 @@ extension Snapshot: PlanEstimates {
         of index: SchemaProperty, in ranges: [IndexRange]
     ) throws -> Int? {
         guard try isServing(SchemaIndex(of: index)) else { return nil }
-        var count = 0
-        let step = max(1, ranges.count / Self.rangesAsked)
-        let asked = stride(from: 0, to: ranges.count, by: step)
-        for range in asked.lazy.map({ ranges[$0] }) {
-            if index.isUnique, case .exactly = range {
-                count += 1
-                continue
-            }
-            let (lower, upper) = StoreKey.bounds(of: range, index.number)
-            count += try transaction.estimatedCount(
-                projection.tables.index, from: lower.span.bytes, to: upper.span.bytes)
+        return try estimatedCount(in: ranges) { range in
+            if index.isUnique, case .exactly = range { return 1 }
+            return try estimatedCount(within: StoreKey.bounds(of: range, index.number))
         }
-        return count * step
+    }
+
+    /// About how many values within ranges the objects have and once had, as the index of a property and that of its
+    /// changes tell; nil where these do not serve.
+    ///
+    /// - Complexity: O(log *n*) page reads.
+    package func estimatedCount(
+        ofEver index: SchemaProperty, in ranges: [IndexRange]
+    ) throws -> Int? {
+        guard try models.hasIndex(of: SchemaIndex(of: index), in: transaction),
+            try models.hasIndexedChanges(of: index, in: transaction)
+        else { return nil }
+        return try estimatedCount(in: ranges) { range in
+            try estimatedCount(within: StoreKey.bounds(of: range, index.number))
+                + estimatedCount(within: StoreKey.formerBounds(of: range, index.number))
+        }
+    }
+
+    /// The sum for all ranges. Of many, some are asked for.
+    private func estimatedCount(
+        in ranges: [IndexRange], _ count: (IndexRange) throws -> Int
+    ) rethrows -> Int {
+        let step = max(1, ranges.count / Self.rangesAsked)
+        var sum = 0
+        for place in stride(from: 0, to: ranges.count, by: step) { sum += try count(ranges[place]) }
+        return sum * step
+    }
+
+    private func estimatedCount(within bounds: (lower: [UInt8], upper: [UInt8])) throws -> Int {
+        guard bounds.lower.lexicographicallyPrecedes(bounds.upper) else { return 0 }
+        return try transaction.estimatedCount(
+            projection.tables.index, from: bounds.lower.span.bytes, to: bounds.upper.span.bytes)
     }
 
     /// About how many records an index over several properties has within ranges; nil where it does not serve.

@@ -27,6 +27,18 @@ extension StoreKey {
         }
     }
 
+    /// Keys that enclose all former values of a property within a range, and perhaps a few more.
+    static func formerBounds(
+        of range: IndexRange, _ property: PropertyNumber
+    ) -> (lower: [UInt8], upper: [UInt8]) {
+        let (lower, upper) = bounds(of: range, property)
+        let (prefix, former) = (index(property), former(of: property))
+        func moved(_ key: [UInt8]) -> [UInt8]? {
+            key.starts(with: prefix) ? former + key.dropFirst(prefix.count) : nil
+        }
+        return (moved(lower) ?? former, moved(upper) ?? end(of: former) ?? [])
+    }
+
     /// The part of an index key that is in the order of the values.
     static func truncatedIndex(_ property: PropertyNumber, _ value: Value) -> [UInt8] {
         Array(index(property, value).prefix(4 + StoreLayout.indexedBytesLimit))

@@ -161,6 +161,42 @@ enum StoreKey {
         return writer.bytes
     }
 
+    /// What the keys of former values have behind the number of changes, where others have a sequence number: none begins
+    /// with it.
+    private static let formerMark: UInt8 = 0xff
+
+    /// The prefix of the former values of a property.
+    static func former(of property: PropertyNumber) -> [UInt8] {
+        changes(of: property, from: .zero).prefix(changesNumberSize) + [formerMark]
+    }
+
+    /// The key of a former value.
+    ///
+    /// - Parameters:
+    ///   - record: The key that the index of the property had for the object with the value.
+    ///   - property: The property.
+    ///   - sequence: The entry that replaced the value, or deleted the object.
+    /// - Returns: The key.
+    static func former(
+        _ record: [UInt8], of property: PropertyNumber, until sequence: SequenceNumber
+    ) -> [UInt8] {
+        former(of: property) + record.dropFirst(changesNumberSize) + self.sequence(sequence)
+    }
+
+    /// Whether a key of the table of indexes is of a former value.
+    static func isFormer(_ key: [UInt8]) -> Bool {
+        guard key.count > changesNumberSize, key[changesNumberSize] == formerMark else {
+            return false
+        }
+        var reader = KeyReader()
+        do {
+            let number = PropertyNumber(rawValue: try reader.uint32(key.span.bytes))
+            return property(ofChanges: number) != nil
+        } catch {
+            return false
+        }
+    }
+
     /// The prefix of the index of entries by one thing that they say.
     ///
     /// The key of the information is part of it, as an ordered text, which no other one begins with; the author has

@@ -194,6 +194,7 @@ struct EvolutionLawTests {
             for entity in history.store.schema.entities {
                 let all = try snapshot.fetch(Query(entity))
                 for property in entity.slots where property.hasIndexedChanges {
+                    try expectEver(property, of: entity, all, about, snapshot)
                     for direction in FilterChange.Direction.allCases
                     where direction == .changed || property.hasGreaterValues {
                         let change = Filter.past(
@@ -208,6 +209,29 @@ struct EvolutionLawTests {
                     }
                 }
             }
+        }
+    }
+
+    /// The index of former values finds the objects that a look at every version finds.
+    private func expectEver(
+        _ property: SchemaProperty, of entity: SchemaEntity, _ all: [ObjectID], _ about: Comment,
+        _ snapshot: borrowing Snapshot
+    ) throws {
+        guard let slot = property.slot, property.attribute != nil else { return }
+        var values: Set<Value> = [.null]
+        for object in all.prefix(8) {
+            if let value = try snapshot.row(object)?.values[slot] { values.insert(value) }
+        }
+        for value in values {
+            let comparison = FilterComparison(
+                .path(FilterPath([property])), .equal, .constant(value), [])
+            let question = FilterPast.ever(.comparison(comparison))
+            let found = try snapshot.fetch(
+                Query(entity, filter: .past(FilterPath([]), question)))
+            let expected = try all.filter { try snapshot.holds(question, of: $0) }
+            #expect(
+                found.sorted() == expected.sorted(),
+                "\(about), EVER \(entity.name).\(property.name) == \(value)")
         }
     }
 

@@ -12,6 +12,8 @@ import Testing
     private struct Indexes {
         var changes: Bool
         var authors: Bool
+        /// Whether some attributes have an index of their values as well.
+        var values = false
     }
 
     /// A model; one with another note is never taken for one that was there before.
@@ -21,10 +23,11 @@ import Testing
             to: [relationship("friend", "Thing")])
         thing.indexesChanges = indexes.changes
         thing.versionHashModifier = note
+        var special = entity("Special", under: "Thing", [attribute("c")])
+        for place in thing.attributes.indices { thing.attributes[place].isIndexed = indexes.values }
+        special.attributes[0].isIndexed = indexes.values
         return ManagedObjectModel(
-            entities: [
-                thing, entity("Special", under: "Thing", [attribute("c")]), entity("Other"),
-            ],
+            entities: [thing, special, entity("Other")],
             indexesEntries: indexes.authors ? [.author] : [])
     }
 
@@ -54,7 +57,8 @@ import Testing
         init(seed: UInt64) throws {
             random = SeededGenerator(seed: seed)
             indexes = Indexes(
-                changes: Bool.random(using: &random), authors: Bool.random(using: &random))
+                changes: Bool.random(using: &random), authors: Bool.random(using: &random),
+                values: Bool.random(using: &random))
             evolving = try Evolving(model: ChangeIndexTests.model(indexes))
         }
 
@@ -152,6 +156,7 @@ import Testing
             let before = indexes
             indexes.changes.toggle()
             if number(0...1) == 0 { indexes.authors.toggle() }
+            if number(0...1) == 0 { indexes.values.toggle() }
             let note = "\(try store.head())"
             try evolving.open(model: ChangeIndexTests.model(indexes, note: note))
             last = []
@@ -228,6 +233,43 @@ import Testing
         }
     }
 
+    /// What was there at any time and at all times, against a look at every version.
+    private func expectEver(_ chronicle: inout Chronicle, _ about: Comment) throws {
+        let store = chronicle.store
+        let isSpecial = chronicle.number(0...2) == 0
+        let entity = try #require(store.schema.entity(named: isSpecial ? "Special" : "Thing"))
+        let conditions =
+            [
+                "a == 3", "a > 3", "a >= 1 AND a <= 2", "a == nil", "a IN {0, 5, nil}",
+                "a BETWEEN {2, 3}",
+                "a < 2 AND b > 0", "b == 1.5", "b <= 0", "b == nil", "friend == nil",
+            ]
+            + (isSpecial ? ["c == 'x'", "c BEGINSWITH 'z'", "c > 'x'", "c == nil AND a > 1"] : [])
+        let condition = conditions[chronicle.number(0...conditions.count - 1)]
+        let isEver = chronicle.number(0...3) > 0
+        let text = "\(isEver ? "EVER" : "ALWAYS")(\(condition))"
+        let head = try store.head()
+        let moment =
+            chronicle.number(0...1) == 0
+            ? head : SequenceNumber(UInt64(chronicle.number(2...Int(head.rawValue))))
+        let filter = try Filter(parsing: text, for: entity, in: store.schema)
+        guard case .past(_, let question) = filter else {
+            Issue.record("\(text) is no question about the past.")
+            return
+        }
+        try store.read(at: moment) { snapshot in
+            let all = try snapshot.fetch(Query(entity))
+            let expected = try all.filter { try snapshot.holds(question, of: $0) }
+            let query = Query(entity, filter: filter)
+            #expect(try snapshot.fetch(query) == expected, "\(about): \(text) as of \(moment)")
+            let explanation = try snapshot.explanation(of: query)
+            let isServed = explanation.contains("and of its former values")
+            let indexes = chronicle.indexes
+            let isIndexed = indexes.changes && indexes.values && condition != "friend == nil"
+            #expect(isServed == (isEver && isIndexed), "\(about): \(text), \(explanation)")
+        }
+    }
+
     @Test(arguments: 1...25 as ClosedRange<UInt64>)
     func `questions about changes have the answers of a list, with and without the index`(
         seed: UInt64
@@ -241,6 +283,7 @@ import Testing
             }
             if step.isMultiple(of: 4) {
                 for _ in 0..<4 { try expectFound(&chronicle, "seed \(seed), step \(step)") }
+                for _ in 0..<4 { try expectEver(&chronicle, "seed \(seed), step \(step)") }
             }
         }
         try chronicle.store.expectSound()
@@ -297,6 +340,57 @@ import Testing
 
         #expect(try records(plain.store) == 0)
         #expect(try records(traced.store) == 9)
+    }
+
+    /// Of an object that comes back, what it had in its life before counts, also of attributes that the model did not have.
+    @Test func `an index has the former values of objects that were deleted and came back`() throws
+    {
+        let indexes = Indexes(changes: true, authors: false, values: true)
+        let evolving = try Evolving(model: Self.model(indexes))
+        let thing = try evolving.store.add("Thing", ["a": .int(1)])
+        let other = try evolving.store.add("Thing", ["a": .int(9)])
+        let deletion = try evolving.store.commit(
+            SaveRequest(header: EntryHeader(), changes: [try evolving.store.delete(thing)]))
+        var later = Self.model(indexes)
+        later.entities[0].attributes.append(attribute("d", .int64, default: .int(7)))
+        later.entities[0].attributes[2].isIndexed = true
+        let new = try evolving.open(model: later)
+        try new.commit(
+            SaveRequest(
+                header: EntryHeader(),
+                changes: [new.insert(thing, ["a": .int(2), "d": .int(8)])]))
+
+        #expect(deletion.sequence != nil)
+        #expect(try new.found("Thing", "EVER(a == 1)") == [thing])
+        #expect(try new.found("Thing", "EVER(d == 7)") == [thing, other])
+        #expect(try new.found("Thing", "EVER(d == 8)") == [thing])
+        let entity = try #require(new.schema.entity(named: "Thing"))
+        let filter = try Filter(parsing: "EVER(d == 7)", for: entity, in: new.schema)
+        try new.read { snapshot in
+            let explanation = try snapshot.explanation(of: Query(entity, filter: filter))
+            #expect(explanation.contains("index of 'd' and of its former values"), "\(explanation)")
+        }
+        try new.expectSound()
+    }
+
+    @Test func `former values of any length are found by the index`() throws {
+        let indexes = Indexes(changes: true, authors: false, values: true)
+        let evolving = try Evolving(model: Self.model(indexes))
+        let store = evolving.store
+        let texts = [396, 397, 398, 399, 400, 1_000].map { String(repeating: "q", count: $0) }
+        let things = try texts.map { try store.add("Special", ["c": .string($0)]) }
+        for thing in things { try store.set(thing, "c", .string("short")) }
+
+        for (text, thing) in zip(texts, things) {
+            #expect(try store.found("Special", "EVER(c == '\(text)')") == [thing])
+        }
+        let long = texts[2]
+        #expect(
+            try store.found("Special", "EVER(c BEGINSWITH '\(long)')") == Array(things[2...]))
+        // Now all are "short", which is greater than any of these.
+        #expect(
+            try store.found("Special", "EVER(c > '\(long)' AND c < 'r')") == Array(things[3...]))
+        try store.expectSound()
     }
 
     @Test func `a program goes on without an index that another has dropped`() throws {

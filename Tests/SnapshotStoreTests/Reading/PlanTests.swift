@@ -172,6 +172,7 @@ struct PlanTests {
         case .join: "join"
         case .changes: "changes"
         case .changeIndex: "index of changes"
+        case .everIndex: "index of former values"
         case .union: "union"
         case .intersection: "intersection"
         case .scan: plan.passedOver.isEmpty ? "walk" : "passed over"
