@@ -55,9 +55,21 @@ package enum FilterAccess: Sendable {
     /// All objects of the query's entities.
     case scan
 
-    /// What finds the objects for a condition that is no conjunction and no disjunction; nil where only a walk
-    /// does.
-    init?(for condition: Filter) {
+    /// What finds the objects for a condition that is no conjunction and no disjunction: nothing where only a walk
+    /// does, and each of several where any part of the condition will do.
+    static func all(for condition: Filter) -> [FilterAccess] {
+        switch condition {
+        case .past(let path, .ever(let condition)) where path == FilterPath():
+            // One state met all parts.
+            condition.conjuncts.keyConditions.compactMap(\.everAccess)
+        case .past(let path, .always(let condition)) where path == FilterPath():
+            // The state that stands is one of all.
+            condition.conjuncts.keyConditions.compactMap(\.access)
+        default: FilterAccess(for: condition).map { [$0] } ?? []
+        }
+    }
+
+    private init?(for condition: Filter) {
         if let access = FilterAccess(withinOneEntity: condition) {
             self = access
             return
@@ -98,22 +110,6 @@ package enum FilterAccess: Sendable {
                 change.property.slot != nil || change.property.isStoredToMany
             else { return nil }
             self = .changes(change)
-        case .past(let path, .ever(let condition)):
-            guard path == FilterPath() else { return nil }
-            for condition in condition.conjuncts.keyConditions
-            where condition.property.hasIndexedChanges {
-                // One state met all of them.
-                guard case .index(let property, let ranges) = condition.access else { continue }
-                self = .everIndex(property, ranges)
-                return
-            }
-            return nil
-        case .past(let path, .always(let condition)):
-            // The state that stands is one of all.
-            guard path == FilterPath(),
-                let access = condition.conjuncts.keyConditions.lazy.compactMap(\.access).first
-            else { return nil }
-            self = access
         default: return nil
         }
     }

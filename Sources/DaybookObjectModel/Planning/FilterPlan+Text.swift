@@ -68,10 +68,12 @@ extension Filter {
         switch self {
         case .and(let filters), .or(let filters): return filters.flatMap(\.servingIndexes)
         default:
-            switch FilterAccess(for: self) {
-            case .index(let property, _), .everIndex(let property, _): return [property]
-            case .join(_, let condition): return condition.servingIndexes
-            default: return []
+            return FilterAccess.all(for: self).flatMap { access -> [SchemaProperty] in
+                switch access {
+                case .index(let property, _), .everIndex(let property, _): [property]
+                case .join(_, let condition): condition.servingIndexes
+                default: []
+                }
             }
         }
     }

@@ -320,8 +320,7 @@ extension [Filter] {
             condition.access.map { ($0, condition.filter) }
         }
         for condition in self where KeyCondition(condition)?.access == nil {
-            guard let access = FilterAccess(for: condition) else { continue }
-            found.append((access, condition))
+            found += FilterAccess.all(for: condition).map { ($0, condition) }
         }
         return found
     }

@@ -6,14 +6,18 @@ struct KeyCondition {
     let property: SchemaProperty
     /// The ranges, in their order.
     let ranges: [IndexRange]
+    /// Whether the property is not the one that the condition names, and has the text of that one without differences.
+    private let isFolded: Bool
     /// Whether exactly the objects with a value within the ranges meet the condition.
     let isExact: Bool
     /// The condition.
     let filter: Filter
 
     private init(
-        _ property: SchemaProperty, _ ranges: [IndexRange], isExact: Bool, _ filter: Filter
+        _ property: SchemaProperty, _ ranges: [IndexRange], isFolded: Bool = false, isExact: Bool,
+        _ filter: Filter
     ) {
+        self.isFolded = isFolded
         self.property = property
         self.ranges = ranges
         self.isExact = isExact
@@ -54,7 +58,7 @@ struct KeyCondition {
                 guard let text = value.foldedText(options) else { return nil }
                 ranges.insert(.exactly(.string(text)))
             }
-            self.init(index, ranges.sorted(), isExact: false, filter)
+            self.init(index, ranges.sorted(), isFolded: true, isExact: false, filter)
             return
         }
         var isExact = true
@@ -115,9 +119,11 @@ struct KeyCondition {
             let text = constant.foldedText(comparison.options)
         else { return nil }
         switch comparison.operator {
-        case .equal: self.init(index, [.exactly(.string(text))], isExact: false, filter)
+        case .equal:
+            self.init(
+                index, [.exactly(.string(text))], isFolded: true, isExact: false, filter)
         case .beginsWith where !text.isEmpty:
-            self.init(index, [.prefix(text)], isExact: false, filter)
+            self.init(index, [.prefix(text)], isFolded: true, isExact: false, filter)
         default: return nil
         }
     }
@@ -153,6 +159,19 @@ struct KeyCondition {
         // A unique index does not hold null.
         if property.isUnique, ranges.contains(.exactly(.null)) { return nil }
         return .index(property, ranges)
+    }
+}
+
+extension KeyCondition {
+    /// How the property's own index and that of its former values find the objects that ever met the condition; nil where
+    /// it does not have both.
+    ///
+    /// An attribute with the text of another one may have come to the model after it, and does not know what that was
+    /// before.
+    var everAccess: FilterAccess? {
+        guard !isFolded, property.hasIndexedChanges, case .index(let property, let ranges) = access
+        else { return nil }
+        return .everIndex(property, ranges)
     }
 }
 

@@ -167,7 +167,7 @@ enum StoreKey {
 
     /// The prefix of the former values of a property.
     static func former(of property: PropertyNumber) -> [UInt8] {
-        changes(of: property, from: .zero).prefix(changesNumberSize) + [formerMark]
+        former([], of: property).bytes
     }
 
     /// The key of a former value.
@@ -180,21 +180,33 @@ enum StoreKey {
     static func former(
         _ record: [UInt8], of property: PropertyNumber, until sequence: SequenceNumber
     ) -> [UInt8] {
-        former(of: property) + record.dropFirst(changesNumberSize) + self.sequence(sequence)
+        var writer = former(record.dropFirst(changesNumberSize), of: property)
+        writer.append(sequence.rawValue)
+        return writer.bytes
     }
 
-    /// Whether a key of the table of indexes is of a former value.
-    static func isFormer(_ key: [UInt8]) -> Bool {
+    private static func former(_ value: ArraySlice<UInt8>, of property: PropertyNumber) -> KeyWriter
+    {
+        var writer = KeyWriter(capacity: changesNumberSize + 1 + value.count + sequenceSize)
+        writer.append(changesNumberMinimum + property.rawValue)
+        writer.append(formerMark)
+        writer.append(bytes: value)
+        return writer
+    }
+
+    /// The property of which a key in the table of indexes has a former value; nil for all others.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - number: The number that it begins with.
+    /// - Returns: The property.
+    static func property(
+        ofFormer key: [UInt8], under number: PropertyNumber
+    ) -> PropertyNumber? {
         guard key.count > changesNumberSize, key[changesNumberSize] == formerMark else {
-            return false
+            return nil
         }
-        var reader = KeyReader()
-        do {
-            let number = PropertyNumber(rawValue: try reader.uint32(key.span.bytes))
-            return property(ofChanges: number) != nil
-        } catch {
-            return false
-        }
+        return property(ofChanges: number)
     }
 
     /// The prefix of the index of entries by one thing that they say.

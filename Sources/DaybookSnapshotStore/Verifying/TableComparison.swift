@@ -97,15 +97,15 @@ extension StoreRecord {
                     var end = KeyReader(at: max(0, key.count - StoreKey.sequenceSize))
                     return "index, attribution of entry \(try end.sequence(bytes))"
                 }
-                let isFormer = StoreKey.isFormer(key)
-                let behind = isFormer ? StoreKey.sequenceSize : 0
-                var end = KeyReader(at: max(0, key.count - StoreKey.objectSize - behind))
-                let object = schema.name(of: try end.object(bytes))
-                if isFormer {
-                    let sequence = try end.sequence(bytes)
-                    return "index, a value before the \(schema.indexName(number)) of \(object), "
-                        + "until entry \(sequence)"
+                if let property = StoreKey.property(ofFormer: key, under: number) {
+                    let size = StoreKey.objectSize + StoreKey.sequenceSize
+                    var end = KeyReader(at: max(0, key.count - size))
+                    let object = schema.name(of: try end.object(bytes))
+                    return "index, \(schema.indexName(property)) of \(object) until entry "
+                        + "\(try end.sequence(bytes))"
                 }
+                var end = KeyReader(at: max(0, key.count - StoreKey.objectSize))
+                let object = schema.name(of: try end.object(bytes))
                 return "index, \(schema.indexName(number)) of \(object)"
             case "times":
                 return "times, entry \(try reader.sequence(bytes))"

@@ -393,6 +393,71 @@ import Testing
         try store.expectSound()
     }
 
+    /// The attribute with the folded text came after the text, and knows nothing of what was before.
+    @Test func `a text that was is found without regard to case, though its index came later`()
+        throws
+    {
+        func model(_ derivation: String?) -> ManagedObjectModel {
+            var thing = EntityDescription(
+                name: "Thing",
+                attributes: [
+                    AttributeDescription(name: "name", type: .string, isIndexed: true)
+                ], indexesChanges: true)
+            if let derivation {
+                thing.attributes.append(
+                    AttributeDescription(
+                        name: "key", type: .string, isIndexed: true,
+                        derivation: Derivation(derivation)))
+            }
+            return ManagedObjectModel(entities: [thing])
+        }
+        let evolving = try Evolving(model: model(nil))
+        let thing = try evolving.store.add("Thing", ["name": .string("Ada")])
+        try evolving.store.set(thing, "name", .string("Bob"))
+
+        let folded = try evolving.open(model: model("canonical:(name)"))
+        try folded.set(thing, "name", .string("Eve"))
+        #expect(try folded.found("Thing", "EVER(name ==[cd] 'ada')") == [thing])
+        #expect(try folded.found("Thing", "EVER(name IN[cd] {'ada'})") == [thing])
+        #expect(try folded.found("Thing", "EVER(name == 'Ada')") == [thing])
+        #expect(try folded.found("Thing", "EVER(key == 'bob')") == [thing])
+        #expect(try folded.found("Thing", "ALWAYS(name ==[cd] 'eve')").isEmpty)
+        try folded.expectSound()
+
+        let upper = try evolving.open(model: model("uppercase:(name)"))
+        #expect(try upper.found("Thing", "EVER(key == 'EVE')") == [thing])
+        #expect(try upper.found("Thing", "EVER(name ==[cd] 'bob')") == [thing])
+        try upper.expectSound()
+        let plain = try evolving.open(model: model(nil))
+        #expect(try plain.found("Thing", "EVER(name ==[cd] 'ada')") == [thing])
+        try plain.expectSound()
+    }
+
+    @Test func `of the parts of EVER and ALWAYS the one that finds the fewest is looked up`() throws
+    {
+        let indexes = Indexes(changes: true, authors: false, values: true)
+        let evolving = try Evolving(model: Self.model(indexes))
+        let store = evolving.store
+        let things = try (0..<20).map { number in
+            try store.add("Thing", ["a": .int(1), "b": .double(Double(number))])
+        }
+        try store.set(things[3], "b", .double(-1))
+        let entity = try #require(store.schema.entity(named: "Thing"))
+        for (text, found, index) in [
+            ("EVER(a == 1 AND b == 3)", [things[3]], "index of 'b' and of its former values"),
+            ("EVER(b >= 0 AND a == 2)", [], "index of 'a' and of its former values"),
+            ("ALWAYS(a == 1 AND b == 4)", [things[4]], "index of 'b', 1 range"),
+        ] {
+            let query = Query(
+                entity, filter: try Filter(parsing: text, for: entity, in: store.schema))
+            try store.read { snapshot in
+                #expect(try snapshot.fetch(query) == found)
+                let explanation = try snapshot.explanation(of: query)
+                #expect(explanation.contains(index), "\(text): \(explanation)")
+            }
+        }
+    }
+
     @Test func `a program goes on without an index that another has dropped`() throws {
         let evolving = try Evolving(Self.model(true)[0], Self.model(true)[1])
         let old = evolving.store
@@ -465,5 +530,29 @@ import Testing
         #expect(StoreKey.property(ofChanges: PropertyNumber(rawValue: 7 + 1 << 30))?.rawValue == 7)
         #expect(StoreKey.property(ofChanges: PropertyNumber(rawValue: 7)) == nil)
         #expect(StoreKey.property(ofChanges: PropertyNumber(rawValue: 1 << 31)) == nil)
+    }
+
+    @Test func `former values stand behind all changes of a property, and verify names them`()
+        throws
+    {
+        let evolving = try Evolving(model: Self.model(Indexes(changes: true, authors: false)))
+        let property = try #require(
+            evolving.store.schema.entity(named: "Thing")?.property(named: "a"))
+        let object = ObjectID(entity: EntityNumber(rawValue: 1), number: 9)
+        let record = StoreKey.index(property.number, .int(5), object)
+        let former = StoreKey.former(record, of: property.number, until: SequenceNumber(3))
+        let last = StoreKey.change(of: property.number, in: SequenceNumber(1 << 48), object)
+        let other = PropertyNumber(rawValue: property.number.rawValue + 1)
+        let (lower, upper) = StoreKey.formerBounds(of: .exactly(.int(5)), property.number)
+
+        #expect(last.lexicographicallyPrecedes(former))
+        #expect(former.lexicographicallyPrecedes(StoreKey.changes(of: other, from: .zero)))
+        #expect(!former.lexicographicallyPrecedes(lower))
+        #expect(former.lexicographicallyPrecedes(upper))
+        #expect(former.count == record.count + 1 + StoreKey.sequenceSize)
+        let number = PropertyNumber(rawValue: property.number.rawValue + 1 << 30)
+        #expect(StoreKey.property(ofFormer: former, under: number) == property.number)
+        #expect(StoreKey.property(ofFormer: last, under: number) == nil)
+        #expect(StoreKey.property(ofFormer: record, under: property.number) == nil)
     }
 }

@@ -4,7 +4,7 @@ import Foundation
 private final class Account: ManagedObject {
     @Attribute(.indexed) var number: Int = 0
     @Attribute var name: String = ""
-    @Attribute var amount: Int = 0
+    @Attribute(.indexed) var amount: Int = 0
     @Attribute var kind: Int = 0
 
     // As the peer has indexes of its tables of entries and changes.

@@ -17,7 +17,7 @@ enum PastQuestion: String, CaseIterable {
             "objects changed since one of the last 20 of \(sample.saves.grouped) saves"
         case .changedBy: "objects changed by one of \(PastSample.authors) authors"
         case .ever: "objects that ever had a value as few had"
-        case .asOf: "found by two terms without an index, as of half of the saves"
+        case .asOf: "found by two terms that half and a tenth meet, as of half of the saves"
         case .falls: "what has fallen since a tenth of the saves, from what to what, by whom"
         }
     }
