@@ -123,6 +123,24 @@ import Testing
         withExtendedLifetime(watch) {}
     }
 
+    @Test func `what is written to a file before the kernel tells of it is looked at`() async throws
+    {
+        let later = folder.path("later")
+        let waits = FileWatcher.Waits(told: .seconds(86_400), untold: .milliseconds(1))
+        let (looks, look) = AsyncStream.makeStream(of: Bool.self)
+        let watch = FileWatch(later, by: FileWatcher(waits)) {
+            let isThere = FileManager.default.fileExists(atPath: later)
+            if !isThere {
+                FileManager.default.createFile(atPath: later, contents: Data("one".utf8))
+            }
+            look.yield(isThere)
+        }
+
+        for await isThere in looks where isThere { break }
+
+        withExtendedLifetime(watch) {}
+    }
+
     @Test func `the end waits for a look that is under way`() async throws {
         let (path, watcher) = (path, watcher)
         let order = Mutex<[String]>([])

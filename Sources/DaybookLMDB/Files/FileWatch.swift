@@ -233,7 +233,11 @@ final class FileWatcher: Sendable {
         state.withLock { state in
             guard var watch = state.watches[number] else { return }
             // There may be a file of that name by now, or room for one more watch.
-            if watch.file < 0 { watch.file = state.beginNotices(of: watch.path) }
+            if watch.file < 0 {
+                watch.file = state.beginNotices(of: watch.path)
+                // What was written since the look that has just ended, nobody has told of.
+                if watch.file >= 0 { watch.pause = Self.firstPause }
+            }
             watch.due = .now.advanced(by: watch.pause ?? wait(for: watch.file))
             watch.pause = watch.pause.flatMap { $0 > Self.lastPause ? nil : $0 * 2 }
             state.watches[number] = watch
