@@ -88,6 +88,14 @@ extension StoreError {
                 + "that, or call undo() to bring it back.")
     }
 
+    /// An undo in a context of an entry that sets a model, which contexts do not change.
+    static func undoOfModel(_ entries: ClosedRange<SequenceNumber>) -> StoreError {
+        StoreError(
+            .undoBlocked,
+            "Entry \(entries.lowerBound) sets a model and cannot be taken back in a context. Call "
+                + "undo() of the container or of the store, which saves it at once.")
+    }
+
     static func readOnlyContext() -> StoreError {
         StoreError(
             .readOnly,

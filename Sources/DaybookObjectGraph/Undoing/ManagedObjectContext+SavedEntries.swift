@@ -122,8 +122,8 @@ extension ManagedObjectContext {
     ///   - store: The store of the entry; the first one when nil.
     /// - Returns: What was left out.
     /// - Throws: ``StoreError`` with code `undoBlocked` and every ``UndoObstacle``, also when what the
-    ///   undo starts from has not been merged, or the entry is already taken back here; `noSuchEntry`,
-    ///   `noSuchStore` or `readOnly`. Nothing has changed then.
+    ///   undo starts from has not been merged, the entry is already taken back here, or it sets a model;
+    ///   `noSuchEntry`, `noSuchStore` or `readOnly`. Nothing has changed then.
     /// - Precondition: The context works with stores and not with a parent.
     /// - Complexity: O(*k* log *n*), *k* the number of changes and of later versions of their objects.
     @discardableResult
@@ -165,6 +165,8 @@ extension ManagedObjectContext {
         let plan = try makePlan(store.store)
         let request = try plan.permitted()
         guard let undone = request.header.undoes else { return plan.obstacles }
+        // A context has no part in the model, and could save only what the entry changed besides.
+        guard request.version == nil else { throw StoreError.undoOfModel(undone) }
         try refuseUnmerged(request.changes, of: undone, in: store)
         let changes = notTakenBackHere(request.changes, of: undone, in: store).map {
             recorded($0, comesBack: $0.isInsert, isSaved: false, in: store)

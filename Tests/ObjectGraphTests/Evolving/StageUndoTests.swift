@@ -83,6 +83,27 @@ import Testing
         try LibraryFile.close(newer)
     }
 
+    @Test func `a context does not take back, or redo, an entry that sets a model`() throws {
+        let file = try LibraryFile()
+        try file.fill()
+        try file.program(LibraryPlan.self) { context throws in
+            let error = try #require(throws: StoreError.self) {
+                try context.undo(entry: SequenceNumber(5))
+            }
+            #expect(error.code == .undoBlocked)
+            #expect(error.message.contains("Entry 5 sets a model"))
+            #expect(!context.hasChanges)
+        }
+        try undo(5, file)
+        try file.program(LibraryV3.self) { context throws in
+            let five = SequenceNumber(5)...SequenceNumber(5)
+            let error = try #require(throws: StoreError.self) { try context.redo(entries: five) }
+            #expect(error.code == .undoBlocked)
+            #expect(error.message.contains("Entry 6 sets a model"))
+            #expect(!context.hasChanges)
+        }
+    }
+
     @Test func `a stage is not taken back when later entries have changed what it made`() throws {
         let file = try LibraryFile()
         try file.fill()
