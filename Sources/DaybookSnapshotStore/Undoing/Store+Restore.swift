@@ -68,7 +68,7 @@ extension Store {
         try planner.plan.settle(in: transaction)
         let changes = try planner.plan.changes(in: transaction)
         let undoes = deletion.flatMap { entry in
-            entry.isTakenBack(by: changes) ? entry.sequence...entry.sequence : nil
+            entry.isTakenBack(by: changes, in: schema) ? entry.sequence...entry.sequence : nil
         }
         let name = schema.name(of: object)
         let asOf = sequence.map { " as of entry \($0)" } ?? ""
@@ -218,8 +218,11 @@ extension Entry {
         return found
     }
 
-    /// Whether the changes undo the whole entry and nothing else.
-    fileprivate func isTakenBack(by others: [Change]) -> Bool {
-        Set(changes.map(\.inverse)) == Set(others)
+    /// Whether the changes undo the whole entry and nothing else. Derived values follow from the rest, and no plan
+    /// has them.
+    fileprivate func isTakenBack(by others: [Change], in schema: Schema) -> Bool {
+        let own = changes.compactMap { $0.shown(by: schema) }.withoutDerived(in: schema)
+        return Set(own.filter { !$0.isEmpty }.map(\.inverse))
+            == Set(others.withoutDerived(in: schema))
     }
 }

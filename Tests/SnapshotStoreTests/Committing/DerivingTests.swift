@@ -107,6 +107,23 @@ extension Store {
         #expect(try store.verify().isSound)
     }
 
+    @Test func `restoring an object names its delete, whatever was derived from it`() throws {
+        let temporary = try store()
+        let store = temporary.store
+        let sales = try store.add("Department", ["name": .string("Sales")])
+        let ada = try store.add("Employee", ["department": .object(sales), "salary": .int(10)])
+        let deletion = try #require(
+            try store.commit(SaveRequest(changes: [store.delete(ada)])).sequence)
+
+        let plan = try store.restorePlan(of: ada)
+        try store.commit(try plan.permitted())
+
+        #expect(try store.entry(deletion).changes.count == 2)
+        #expect(plan.request.header.undoes == deletion...deletion)
+        #expect(plan.request.header.kind == .undo)
+        #expect(try store.values(sales, "headcount", "payroll") == [.int(1), .int(10)])
+    }
+
     @Test func `what is derived follows from members that come, change, move and go`() throws {
         let temporary = try store()
         let store = temporary.store
