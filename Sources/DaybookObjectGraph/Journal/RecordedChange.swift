@@ -37,3 +37,22 @@ struct ChangeGroup {
     /// Whether there is nothing in the group.
     var isEmpty: Bool { changes.isEmpty && unread == nil }
 }
+
+extension [RecordedChange] {
+    /// Marks the changes of some stores, or of all.
+    mutating func mark(isSaved: Bool, inStores stores: Set<UInt32>?) {
+        for index in indices where stores?.contains(self[index].object.graphID.store) != false {
+            self[index].isSaved = isSaved
+        }
+    }
+
+    /// Tells of changes that leave a list.
+    func leave(wereMade isMade: Bool, _ leaving: StepList.Leaving) {
+        for recorded in self { leaving(recorded.object, recorded.distance(isMade: isMade)) }
+    }
+}
+
+extension RecordedChange {
+    /// How far the change leads from the base towards the cursor.
+    func distance(isMade: Bool) -> Int { (isMade ? 1 : 0) - (isSaved ? 1 : 0) }
+}

@@ -28,14 +28,9 @@ extension StepList {
     /// well.
     func origins(inStore store: UInt32) -> [UndoneEntries]? {
         var found: [UndoneEntries] = []
-        for group in moved(inStore: store) {
-            guard let origin = group.origins[store] else {
-                // Changes in other stores are saved there.
-                if group.changes.contains(where: { $0.object.graphID.store == store }) {
-                    return nil
-                }
-                continue
-            }
+        // Changes in other stores are saved there.
+        for step in moved(inStore: store) where step.concerns(store: store) {
+            guard let origin = step.group.origins[store] else { return nil }
             found.append(origin)
         }
         return found
@@ -43,8 +38,9 @@ extension StepList {
 
     /// The saved entries of a store that were taken back and are not saved so yet.
     func entriesTakenBack(inStore store: UInt32) -> Set<SequenceNumber> {
-        Set(
-            takenBack(inStore: store).compactMap { $0.origins[store]?.entries }.flatMap { range in
+        let taken = moved(inStore: store).filter { !$0.isMade && $0.concerns(store: store) }
+        return Set(
+            taken.compactMap { $0.group.origins[store]?.entries }.flatMap { range in
                 (range.lowerBound.rawValue...range.upperBound.rawValue).map { SequenceNumber($0) }
             })
     }
@@ -52,7 +48,7 @@ extension StepList {
     /// The saved entries of a store that the cursor has moved over since the last save, one way or the
     /// other.
     func entriesMovedOver(inStore store: UInt32) -> [ClosedRange<SequenceNumber>] {
-        moved(inStore: store).compactMap { $0.origins[store]?.entries }
+        moved(inStore: store).compactMap { $0.group.origins[store]?.entries }
     }
 
     /// The saved entries of a store that steps represent or take back.

@@ -12,6 +12,7 @@ extension StepList {
             return goes ? nil : recorded
         }
         rewrite(transform, leaving)
+        forgetLeft(of: object)
     }
 
     /// Makes the list follow what others have set.

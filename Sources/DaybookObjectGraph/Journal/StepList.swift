@@ -13,6 +13,8 @@ struct StepList {
     private var cursor = 0
     private var base = ListBase()
     private var open = OpenGroup()
+    /// The saved steps that have been moved over since the last save and are in the list no more.
+    private var left = LeftSteps()
     /// How many steps are kept on either side of the cursor; 0 for all.
     private var limit = 0
 
@@ -50,19 +52,15 @@ struct StepList {
     /// The step that redo makes next.
     var next: ChangeGroup? { cursor < groups.count ? groups[cursor] : nil }
 
-    /// All steps and the open group.
-    var all: [ChangeGroup] { groups + [open.step] }
+    /// All steps, the open group, and the steps that have left the list and are not saved so yet.
+    var all: [ChangeGroup] { left.steps.map(\.group) + groups + [open.step] }
 
     /// The steps over which the cursor has moved since the last save of a store, one way or the other,
     /// and the open group.
-    func moved(inStore store: UInt32) -> [ChangeGroup] {
-        groups[base.stepsMovedOver(inStore: store, to: cursor)] + [open.step]
-    }
-
-    /// The saved steps of a store that have been taken back since.
-    func takenBack(inStore store: UInt32) -> ArraySlice<ChangeGroup> {
+    func moved(inStore store: UInt32) -> [MovedStep] {
         let steps = base.stepsMovedOver(inStore: store, to: cursor)
-        return groups[steps.lowerBound < cursor ? cursor..<cursor : steps]
+        return left.steps + steps.map { MovedStep(group: groups[$0], isMade: $0 < cursor) }
+            + [MovedStep(group: open.step, isMade: true)]
     }
 
     // MARK: - Taking in
@@ -229,6 +227,7 @@ struct StepList {
             groups[index].changes.mark(isSaved: index < cursor, inStores: stores)
         }
         open.markSaved(inStores: stores)
+        left.removeAll(inStores: stores)
         base.move(to: cursor, of: groups.count, inStores: stores)
     }
 
@@ -279,7 +278,9 @@ struct StepList {
 
     /// The end of the list; nil if only a copy of the list can restore it.
     var end: End? {
-        guard open.isUnused, cursor == groups.count, limit == 0 else { return nil }
+        guard open.isUnused, cursor == groups.count, limit == 0, left.steps.isEmpty else {
+            return nil
+        }
         return End(count: groups.count, base: base)
     }
 
@@ -293,8 +294,16 @@ struct StepList {
         return list
     }
 
+    /// Forgets the steps that have left the list, since nothing of them is pending any more.
+    mutating func forgetLeft() { left.removeAll() }
+
+    /// Forgets what steps that have left the list did to an object, since it is not pending any more.
+    mutating func forgetLeft(of object: ManagedObject) { left.forget(object) }
+
     /// Forgets all steps. Open groups stay open, and are empty.
     mutating func removeAll() {
+        for index in groups.indices { left.keep(groups[index], isMade: index < cursor) }
+        left.keep(open.step, isMade: true)
         groups.removeAll()
         open.removeAll()
         (cursor, base) = (0, ListBase())
@@ -305,7 +314,10 @@ struct StepList {
         dropRedo(keeping: limit, leaving)
         let surplus = max(cursor - limit, 0)
         guard surplus > 0 else { return }
-        for group in groups.prefix(surplus) { group.changes.leave(wereMade: true, leaving) }
+        for group in groups.prefix(surplus) {
+            group.changes.leave(wereMade: true, leaving)
+            left.keep(group, isMade: true)
+        }
         groups.removeFirst(surplus)
         cursor -= surplus
         base.follow { max($0 - surplus, 0) }
@@ -314,7 +326,10 @@ struct StepList {
     private mutating func dropRedo(keeping count: Int, _ leaving: Leaving) {
         let kept = min(cursor + count, groups.count)
         guard kept < groups.count else { return }
-        for group in groups[kept...] { group.changes.leave(wereMade: false, leaving) }
+        for group in groups[kept...] {
+            group.changes.leave(wereMade: false, leaving)
+            left.keep(group, isMade: false)
+        }
         groups.removeSubrange(kept...)
         base.follow { min($0, kept) }
     }
@@ -392,22 +407,4 @@ struct StepList {
         self.cursor = positions[cursor]
         self.base.follow { positions[$0] }
     }
-}
-
-extension [RecordedChange] {
-    /// Marks the changes of some stores, or of all.
-    mutating func mark(isSaved: Bool, inStores stores: Set<UInt32>?) {
-        for index in indices where stores?.contains(self[index].object.graphID.store) != false {
-            self[index].isSaved = isSaved
-        }
-    }
-
-    fileprivate func leave(wereMade isMade: Bool, _ leaving: StepList.Leaving) {
-        for recorded in self { leaving(recorded.object, recorded.distance(isMade: isMade)) }
-    }
-}
-
-extension RecordedChange {
-    /// How far the change leads from the base towards the cursor.
-    func distance(isMade: Bool) -> Int { (isMade ? 1 : 0) - (isSaved ? 1 : 0) }
 }

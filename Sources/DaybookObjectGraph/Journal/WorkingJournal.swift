@@ -357,6 +357,7 @@ final class WorkingJournal {
         index.removeAll()
         unlisted.removeAll()
         forgetList()
+        steps.forgetLeft()
     }
 
     // MARK: - Attempts

@@ -1,0 +1,120 @@
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookSnapshotStore
+import DaybookTestSupport
+import Testing
+
+@testable import DaybookObjectGraph
+
+/// What a context has taken back of saved entries, and not saved yet, it takes back once, and its save names the
+/// entries.
+@Suite struct TakenBackTests {
+    private let bank: Bank
+    private let context: ManagedObjectContext
+
+    init() throws {
+        bank = try Bank()
+        context = bank.context()
+    }
+
+    /// Runs `body` on the queue of the context.
+    private func inContext(_ body: (Account) throws -> Void) throws {
+        try context.performAndWait { try body(bank.account(in: context)) }
+    }
+
+    /// Changes the account, which ends the event.
+    private func edit(_ body: (Account) -> Void) { bank.edit(context, body) }
+
+    /// Changes the account and saves it.
+    private func saved(author: String? = nil, _ body: (Account) -> Void) throws -> SequenceNumber {
+        edit(body)
+        return try #require(try context.save(author: author))
+    }
+
+    private func header(_ sequence: SequenceNumber?) throws -> EntryHeader {
+        try bank.store.entry(try #require(sequence)).header
+    }
+
+    /// Asserts that entries are not taken back here, because they, or a part of them, have been.
+    private func refuses(_ entries: ClosedRange<SequenceNumber>) {
+        let error = #expect(throws: StoreError.self) { try context.undo(entries: entries) }
+        #expect(error?.code == .undoBlocked)
+    }
+
+    // MARK: - Once
+
+    @Test func `an entry that was taken back is not taken back again when redo was given up`()
+        throws
+    {
+        try inContext { account in
+            let ten = try saved { $0.balance += 10 }
+            context.undo()
+            edit { $0.holder = "Ada" }
+
+            refuses(ten...ten)
+
+            #expect(account.balance == 0)
+            try context.save()
+            #expect(bank.stored { $0.balance } == 0)
+        }
+    }
+
+    @Test func `a save names what was taken back before redo was given up`() throws {
+        try inContext { account in
+            let ten = try saved { $0.balance += 10 }
+            context.undo()
+            edit { $0.holder = "Ada" }
+            context.undo()
+
+            let undo = try context.save()
+
+            #expect(try header(undo).undoes == ten...ten)
+            #expect(account.balance == 0)
+        }
+    }
+
+    @Test func `undo does not go on with a step that was taken back before redo was given up`()
+        throws
+    {
+        try inContext { account in
+            _ = try saved(author: "ada") { $0.balance += 10 }
+            context.undo()
+            edit { $0.holder = "Ada" }
+
+            #expect(try context.continueUndo(savesBy: .author("ada")) == 0)
+
+            context.undo()
+            context.undo()
+            #expect(account.balance == 0)
+        }
+    }
+
+    @Test func `an entry is not taken back again when its step has left the list`() throws {
+        try inContext { account in
+            _ = try saved { $0.holder = "Ada" }
+            let ten = try saved { $0.balance += 10 }
+            context.undo()
+            context.undo()
+            context.undoManager?.levelsOfUndo = 1
+            refuses(ten...ten)
+            context.undoManager?.removeAllActions()
+
+            refuses(ten...ten)
+
+            #expect(account.balance == 0)
+        }
+    }
+
+    @Test func `a rollback forgets what was taken back`() throws {
+        try inContext { account in
+            let ten = try saved { $0.balance += 10 }
+            context.undo()
+            edit { $0.holder = "Ada" }
+            context.rollback()
+
+            try context.undo(entry: ten)
+
+            #expect(account.balance == 0)
+        }
+    }
+}
