@@ -48,7 +48,8 @@ extension StepList {
     /// The saved entries of a store that the cursor has moved over since the last save, one way or the
     /// other.
     func entriesMovedOver(inStore store: UInt32) -> [ClosedRange<SequenceNumber>] {
-        moved(inStore: store).compactMap { $0.group.origins[store]?.entries }
+        moved(inStore: store).filter { $0.concerns(store: store) }
+            .compactMap { $0.group.origins[store]?.entries }
     }
 
     /// The saved entries of a store that steps represent or take back.

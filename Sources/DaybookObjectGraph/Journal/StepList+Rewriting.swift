@@ -2,13 +2,15 @@ import DaybookJournalLog
 import DaybookObjectModel
 
 extension StepList {
-    /// Forgets changes of an object that no longer exists; if only its edits were dropped, those made
-    /// since the last save.
+    /// Forgets changes of an object that no longer exists; if only its edits were dropped, those that are not as the
+    /// store has them: those made since the last save, and saved ones that have been taken back since. Redo could only
+    /// make these again where they are in force already.
     mutating func forget(
         _ object: ManagedObject, onlyUnsaved: Bool, _ leaving: Leaving
     ) {
-        let transform: (Position, RecordedChange) -> RecordedChange? = { _, recorded in
-            let goes = recorded.object === object && !(onlyUnsaved && recorded.isSaved)
+        let transform: (Position, RecordedChange) -> RecordedChange? = { position, recorded in
+            let stays = onlyUnsaved && recorded.isSaved && position.isMade
+            let goes = recorded.object === object && !stays
             return goes ? nil : recorded
         }
         rewrite(transform, leaving)

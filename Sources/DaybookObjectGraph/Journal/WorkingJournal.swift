@@ -275,7 +275,7 @@ final class WorkingJournal {
     func clear(_ object: ManagedObject) { index.clear(object) }
 
     /// Forgets what is pending for an object and removes its changes from the list. With `onlyUnsaved`,
-    /// changes that were saved before can still be undone.
+    /// changes that were saved before and not taken back can still be undone.
     func forget(_ object: ManagedObject, onlyUnsaved: Bool = false) {
         clear(object)
         guard object.isJournaled else { return }

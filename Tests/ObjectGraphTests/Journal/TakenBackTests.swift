@@ -117,4 +117,21 @@ import Testing
             #expect(account.balance == 0)
         }
     }
+
+    @Test(arguments: [true, false])
+    func `a refresh forgets what was taken back of its object`(endsRedo: Bool) throws {
+        try inContext { account in
+            let ten = try saved { $0.balance += 10 }
+            context.undo()
+            if endsRedo { edit { $0.holder = "Ada" } }
+            context.refresh(account, mergeChanges: false)
+            #expect(account.balance == 10)
+            #expect(context.undoManager?.canRedo == false)
+
+            try context.undo(entry: ten)
+
+            #expect(account.balance == 0)
+            #expect(try header(try context.save()).undoes == ten...ten)
+        }
+    }
 }

@@ -429,6 +429,7 @@ import Testing
 
             context.undo()
             #expect(noticing.seen == ["undoing"])
+            try context.save()
             context.refresh(noticing, mergeChanges: false)
             context.redo()
 
