@@ -14,12 +14,23 @@ struct MovedStep {
         }
     }
 
+    /// Whether anything is not as it was at the last save.
+    var isMoved: Bool { group.changes.contains { $0.distance(isMade: isMade) != 0 } }
+
     /// Whether anything of a store has been changed or taken back.
     func concerns(store: UInt32) -> Bool {
         group.changes.contains {
             $0.distance(isMade: isMade) != 0 && $0.object.graphID.store == store
         }
     }
+}
+
+/// What takes saved entries of a store back since the last save, and belongs to no step.
+struct UnlistedStep {
+    let store: UInt32
+    let origin: UndoneEntries
+    /// What was changed and is pending.
+    var changes: [Change]
 }
 
 /// Saved steps that the cursor has moved over since the last save and that have left the list, because redo was
@@ -33,10 +44,11 @@ struct LeftSteps {
 
     /// Keeps what a step that leaves the list takes back of saved entries.
     mutating func keep(_ group: ChangeGroup, isMade: Bool) {
-        guard !group.origins.isEmpty else { return }
-        var kept = group
-        kept.changes.removeAll { $0.distance(isMade: isMade) == 0 }
-        if !kept.changes.isEmpty { steps.append(MovedStep(group: kept, isMade: isMade)) }
+        guard !group.origins.isEmpty || !group.parts.isEmpty else { return }
+        var step = MovedStep(group: group, isMade: isMade)
+        guard step.isMoved else { return }
+        step.group.changes.removeAll { $0.distance(isMade: isMade) == 0 }
+        steps.append(step)
     }
 
     /// Forgets the changes of an object, which are pending no more.

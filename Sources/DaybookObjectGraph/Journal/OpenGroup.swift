@@ -43,6 +43,7 @@ struct OpenGroup {
             group.changes += other.changes
             return
         }
+        group.addParts(of: other)
         let stores = Set(group.changes.map(\.object.graphID.store))
         group.changes += other.changes
         for store in Set(other.changes.map(\.object.graphID.store)) {
@@ -50,10 +51,12 @@ struct OpenGroup {
         }
     }
 
-    /// Takes in changes as a nested group that was ended.
-    mutating func appendNested(_ changes: [RecordedChange]) {
-        nested.append(group.changes.count..<group.changes.count + changes.count)
-        append(ChangeGroup(changes: changes))
+    /// Takes in a step that was made again, as a nested group that was ended.
+    mutating func appendNested(_ step: ChangeGroup) {
+        group.addParts(of: step)
+        guard !step.changes.isEmpty else { return }
+        nested.append(group.changes.count..<group.changes.count + step.changes.count)
+        append(ChangeGroup(changes: step.changes))
     }
 
     /// Takes in a change that belongs to what was changed last.
@@ -143,8 +146,12 @@ struct OpenGroup {
 
     // MARK: - Following
 
-    /// Marks what was changed in some stores, or in all, as saved.
-    mutating func markSaved(inStores stores: Set<UInt32>?) {
+    /// Marks what was changed in some stores, or in all, as saved by the entries of a save.
+    mutating func markSaved(as saves: [UInt32: UndoneEntries], inStores stores: Set<UInt32>?) {
+        for (store, save) in saves
+        where MovedStep(group: group, isMade: true).concerns(store: store) {
+            group.parts[store, default: []].append(save.entries)
+        }
         group.changes.mark(isSaved: true, inStores: stores)
         group.origins = group.origins.filter { stores?.contains($0.key) == false }
     }

@@ -1,3 +1,4 @@
+import DaybookJournalLog
 import DaybookObjectModel
 
 /// A change that has been made to an object, holding the object alive.
@@ -31,8 +32,22 @@ struct ChangeGroup {
     var actionName = ""
     /// What moving the cursor over the group takes back, by the number of the store.
     var origins: [UInt32: UndoneEntries] = [:]
+    /// The saved entries that have a part in the group beside others, or had when something else joined it.
+    var parts: [UInt32: [ClosedRange<SequenceNumber>]] = [:]
     /// The saved entry that the group stands for and that has not been read yet.
     var unread: UnreadEntry?
+
+    /// Whether saved entries of a store have a part in the group.
+    func concerns(_ entries: ClosedRange<SequenceNumber>, inStore store: UInt32) -> Bool {
+        origins[store]?.entries.overlaps(entries) == true
+            || parts[store]?.contains { $0.overlaps(entries) } == true
+    }
+
+    /// Remembers what has a part in another group that joins this one.
+    mutating func addParts(of other: ChangeGroup) {
+        parts.merge(other.parts) { $0 + $1 }
+        for (store, origin) in other.origins { parts[store, default: []].append(origin.entries) }
+    }
 
     /// Whether there is nothing in the group.
     var isEmpty: Bool { changes.isEmpty && unread == nil }

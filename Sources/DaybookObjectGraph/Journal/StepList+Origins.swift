@@ -45,11 +45,19 @@ extension StepList {
             })
     }
 
-    /// The saved entries of a store that the cursor has moved over since the last save, one way or the
-    /// other.
-    func entriesMovedOver(inStore store: UInt32) -> [ClosedRange<SequenceNumber>] {
-        moved(inStore: store).filter { $0.concerns(store: store) }
-            .compactMap { $0.group.origins[store]?.entries }
+    /// The edits by which the cursor has moved over steps in which saved entries have a part, in the order in which
+    /// that was done.
+    func editsMovedOver(
+        of entries: ClosedRange<SequenceNumber>, inStore store: UInt32
+    ) -> [(object: ObjectID, edit: Edit)] {
+        let steps = moved(inStore: store).filter { $0.group.concerns(entries, inStore: store) }
+        let made = steps.lazy.filter(\.isMade).flatMap { step in
+            step.changes(inStore: store).flatMap(\.edits)
+        }
+        let takenBack = steps.reversed().lazy.filter { !$0.isMade }.flatMap { step in
+            Array(step.changes(inStore: store)).reversed().flatMap(\.inverse.edits)
+        }
+        return Array(made) + Array(takenBack)
     }
 
     /// The saved entries of a store that steps represent or take back.
@@ -62,6 +70,14 @@ extension StepList {
             }
         }
         return known
+    }
+}
+
+extension RecordedChange {
+    /// The edits of an update.
+    fileprivate var edits: [(object: ObjectID, edit: Edit)] {
+        guard case .update(let edits, _) = change.kind else { return [] }
+        return edits.map { (object.graphID.object, $0) }
     }
 }
 

@@ -58,9 +58,13 @@ struct StepList {
     /// The steps over which the cursor has moved since the last save of a store, one way or the other,
     /// and the open group.
     func moved(inStore store: UInt32) -> [MovedStep] {
-        let steps = base.stepsMovedOver(inStore: store, to: cursor)
-        return left.steps + steps.map { MovedStep(group: groups[$0], isMade: $0 < cursor) }
-            + [MovedStep(group: open.step, isMade: true)]
+        // Nested groups may have been taken back behind them.
+        let steps = base.stepsMovedOver(inStore: store, to: cursor).lowerBound..<groups.count
+        return left.steps + steps.map(movedStep) + [MovedStep(group: open.step, isMade: true)]
+    }
+
+    private func movedStep(_ index: Int) -> MovedStep {
+        MovedStep(group: groups[index], isMade: index < cursor)
     }
 
     // MARK: - Taking in
@@ -96,6 +100,7 @@ struct StepList {
     /// Adds changes to the step before, which is no longer what an entry has saved.
     mutating func join(_ changes: [RecordedChange]) {
         groups[cursor - 1].changes += changes
+        groups[cursor - 1].addParts(of: ChangeGroup(origins: groups[cursor - 1].origins))
         for change in changes { groups[cursor - 1].origins[change.object.graphID.store] = nil }
     }
 
@@ -119,15 +124,16 @@ struct StepList {
 
     private mutating func push(_ group: ChangeGroup, _ leaving: Leaving) {
         guard !group.changes.isEmpty else { return }
-        groups.insert(group, at: cursor)
-        unsettleAfterCursor()
+        insertAtCursor(group)
         cursor += 1
         trim(leaving)
     }
 
-    private mutating func unsettleAfterCursor() {
+    /// Puts a step behind the cursor. What had been recorded there at the last save still was.
+    private mutating func insertAtCursor(_ group: ChangeGroup) {
         let cursor = cursor
-        base.follow { min($0, cursor) }
+        groups.insert(group, at: cursor)
+        base.follow { $0 > cursor ? $0 + 1 : $0 }
     }
 
     // MARK: - Groups
@@ -172,16 +178,17 @@ struct StepList {
 
     /// Records what redo has to make again of a nested group that was just taken back.
     mutating func recordNestedTakenBack(_ changes: [RecordedChange]) {
-        groups.insert(ChangeGroup(changes: changes), at: cursor)
-        unsettleAfterCursor()
+        insertAtCursor(ChangeGroup(changes: changes, parts: open.step.parts))
     }
 
     /// Moves the cursor over the step that was just made again, or adds the step to the open group.
     mutating func advance(over changes: [RecordedChange], _ leaving: Leaving) {
         guard open.level == 0 else {
-            groups.remove(at: cursor)
-            unsettleAfterCursor()
-            return open.appendNested(changes)
+            var step = groups.remove(at: cursor)
+            let cursor = cursor
+            base.follow { $0 > cursor ? $0 - 1 : $0 }
+            step.changes = changes
+            return open.appendNested(step)
         }
         groups[cursor].changes = changes
         cursor += 1
@@ -215,7 +222,8 @@ struct StepList {
     mutating func markSaved(
         as saves: [UInt32: UndoneEntries], inStores stores: Set<UInt32>? = nil
     ) {
-        let moved = base.stepsMovedOver(to: cursor)
+        let first = base.stepsMovedOver(to: cursor).lowerBound
+        let moved = (first..<groups.count).filter { movedStep($0).isMoved }
         let count = moved.reduce(0) { $0 + groups[$1].changes.count }
         let origins = saves.mapValues { $0.keeping(atMost: count) }
         if stores == nil, base.isCommon {
@@ -223,10 +231,14 @@ struct StepList {
         } else {
             for index in moved { setOrigins(origins, inStores: stores, ofStep: index) }
         }
-        for index in moved.lowerBound..<groups.count {
+        // What was taken back is saved as taken back: of what that was a part, is no longer asked.
+        for index in moved where index >= cursor {
+            groups[index].parts = groups[index].parts.filter { stores?.contains($0.key) == false }
+        }
+        for index in first..<groups.count {
             groups[index].changes.mark(isSaved: index < cursor, inStores: stores)
         }
-        open.markSaved(inStores: stores)
+        open.markSaved(as: saves, inStores: stores)
         left.removeAll(inStores: stores)
         base.move(to: cursor, of: groups.count, inStores: stores)
     }
@@ -238,7 +250,7 @@ struct StepList {
     ) {
         for store in Set(origins.keys).union(groups[index].origins.keys)
         where stores?.contains(store) != false
-            && base.stepsMovedOver(inStore: store, to: cursor).contains(index)
+            && movedStep(index).concerns(store: store)
         {
             groups[index].origins[store] = origins[store]
         }

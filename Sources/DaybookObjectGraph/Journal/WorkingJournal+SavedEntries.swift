@@ -1,4 +1,5 @@
 import DaybookJournalLog
+import DaybookObjectModel
 
 extension WorkingJournal {
     /// What has been taken back in a store since the base; nil when something was changed besides.
@@ -6,10 +7,24 @@ extension WorkingJournal {
         list.origins(inStore: store).map { $0 + unlistedOrigins(inStore: store) }
     }
 
-    /// The saved entries of a store over which the cursor has moved since the base, one way or the
-    /// other.
-    func entriesMovedOver(inStore store: UInt32) -> [ClosedRange<SequenceNumber>] {
-        list.entriesMovedOver(inStore: store) + unlistedOrigins(inStore: store).map(\.entries)
+    /// What has been done since the base to values that some saved entries have changed, where it takes these entries
+    /// back or makes them again: the edits of each property, in the order in which they were made.
+    func editsMovedOver(
+        of entries: ClosedRange<SequenceNumber>, inStore store: UInt32
+    ) -> [RelationKey: [Edit]] {
+        var found: [RelationKey: [Edit]] = [:]
+        func add(_ edit: Edit, of object: ObjectID) {
+            let owner = GraphID(store: store, object: object)
+            found[RelationKey(owner: owner, property: edit.property), default: []].append(edit)
+        }
+        for (object, edit) in list.editsMovedOver(of: entries, inStore: store) {
+            add(edit, of: object)
+        }
+        for change in unlistedChanges(of: entries, inStore: store) {
+            guard case .update(let edits, _) = change.kind else { continue }
+            for edit in edits { add(edit, of: change.object) }
+        }
+        return found
     }
 
     /// The saved entries of a store that steps stand for or that have been taken back.

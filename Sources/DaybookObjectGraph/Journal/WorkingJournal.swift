@@ -3,6 +3,7 @@
 // changes with base and cursor (`StepList`), and the index of what lies between them (`JournalIndex`).
 // It hands what is undone and redone to the context; what that does to objects is in the room of undoing.
 
+import DaybookJournalLog
 import DaybookObjectModel
 
 /// The journal of a context: one list of changes with a base, where the last save was, and a cursor.
@@ -23,7 +24,7 @@ final class WorkingJournal {
     private var event = OpenEvent()
     private var steps = StepList()
     private let index: JournalIndex
-    private var unlisted: [(store: UInt32, origin: UndoneEntries)] = []
+    private var unlisted: [UnlistedStep] = []
     private var attempts = JournalAttempts()
     /// The values to which the list is adapted at the end of `gatheringRebases(_:)`; nil outside it.
     private var gathered: [ManagedObject: [any StepRebase]]?
@@ -162,7 +163,11 @@ final class WorkingJournal {
     /// - Returns: Whether they have become a step.
     func append(_ group: ChangeGroup, to destination: StepList.Destination?) -> Bool {
         guard let destination else {
-            for (store, origin) in group.origins { unlisted.append((store, origin)) }
+            for (store, origin) in group.origins {
+                let changes = group.changes.filter { $0.object.graphID.store == store }
+                    .map(\.change)
+                unlisted.append(UnlistedStep(store: store, origin: origin, changes: changes))
+            }
             return false
         }
         return steps.append(group, to: destination) { index.keep($0, $1) }
@@ -279,6 +284,11 @@ final class WorkingJournal {
     func forget(_ object: ManagedObject, onlyUnsaved: Bool = false) {
         clear(object)
         guard object.isJournaled else { return }
+        let id = object.graphID
+        for index in unlisted.indices where unlisted[index].store == id.store {
+            unlisted[index].changes.removeAll { $0.object == id.object }
+        }
+        unlisted.removeAll(where: \.changes.isEmpty)
         rewrite { $0.forget(object, onlyUnsaved: onlyUnsaved, $1) }
     }
 
@@ -447,5 +457,13 @@ final class WorkingJournal {
     /// The entries of a store that have been taken back since the base outside of any step.
     func unlistedOrigins(inStore store: UInt32) -> [UndoneEntries] {
         unlisted.filter { $0.store == store }.map(\.origin)
+    }
+
+    /// The changes that have been made since the base, outside of any step, to take some saved entries back.
+    func unlistedChanges(
+        of entries: ClosedRange<SequenceNumber>, inStore store: UInt32
+    ) -> [Change] {
+        unlisted.filter { $0.store == store && $0.origin.entries.overlaps(entries) }
+            .flatMap(\.changes)
     }
 }

@@ -88,6 +88,14 @@ extension StoreError {
                 + "that, or call undo() to bring it back.")
     }
 
+    /// An undo in a context of a difference that it has taken back in part.
+    static func undoPartlyPending(_ entries: ClosedRange<SequenceNumber>) -> StoreError {
+        StoreError(
+            .undoBlocked,
+            "A part of what \(entries.entryName) changed has been taken back in this context already. "
+                + "Save that first, or call undo() or redo() for the rest.")
+    }
+
     /// An undo in a context of an entry that sets a model, which contexts do not change.
     static func undoOfModel(_ entries: ClosedRange<SequenceNumber>) -> StoreError {
         StoreError(

@@ -83,10 +83,9 @@ extension ManagedObjectContext {
             $0.without(plan.takenBack[$0.object] ?? [])
         }
         try refuseUnmerged(net, of: range, in: store)
-        let changes = notTakenBackHere(net, of: range, in: store).map {
-            recorded($0, comesBack: $0.isDelete, isSaved: true, in: store)
+        return try notTakenBackHere(net.map(\.inverse), of: range, in: store).map {
+            recorded($0.inverse, comesBack: $0.isInsert, isSaved: true, in: store)
         }
-        return changes
     }
 
     /// Refuses changes that start from what others have saved and this context has not merged.
@@ -168,7 +167,7 @@ extension ManagedObjectContext {
         // A context has no part in the model, and could save only what the entry changed besides.
         guard request.version == nil else { throw StoreError.undoOfModel(undone) }
         try refuseUnmerged(request.changes, of: undone, in: store)
-        let changes = notTakenBackHere(request.changes, of: undone, in: store).map {
+        let changes = try notTakenBackHere(request.changes, of: undone, in: store).map {
             recorded($0, comesBack: $0.isInsert, isSaved: false, in: store)
         }
         // What is forbidden would make no difference either, so it is checked first.
@@ -189,16 +188,31 @@ extension ManagedObjectContext {
         return plan.obstacles
     }
 
-    /// Changes without the edits of attributes that merge, if some of the entries they take back are
-    /// taken back here and not saved yet: such an edit would count a second time.
+    /// Changes that take entries back, without the edits of attributes that merge which have been made here already
+    /// and are not saved yet: such an edit would count a second time.
+    ///
+    /// - Throws: ``StoreError`` with code `undoBlocked` where only a part of such a difference has been taken back.
     private func notTakenBackHere(
         _ changes: [Change], of entries: ClosedRange<SequenceNumber>, in store: PersistentStore
-    ) -> [Change] {
-        let ranges = journal.entriesMovedOver(inStore: store.number)
-        guard ranges.contains(where: { $0.overlaps(entries) }) else { return changes }
-        return changes.compactMap { change in
-            let merging = store.store.schema.entity(change.object.entity)?.mergingSlots ?? []
-            return change.without(Set(merging.map(\.number)))
+    ) throws -> [Change] {
+        let done = journal.editsMovedOver(of: entries, inStore: store.number)
+        guard !done.isEmpty else { return changes }
+        return try changes.compactMap { change in
+            guard case .update(let edits, _) = change.kind,
+                let entity = store.store.schema.merging(change.object.entity)
+            else { return change }
+            let owner = GraphID(store: store.number, object: change.object)
+            var made: Set<PropertyNumber> = []
+            for edit in edits {
+                guard let property = entity.property(edit.property), property.merge != nil,
+                    let done = done[RelationKey(owner: owner, property: edit.property)]
+                else { continue }
+                guard edit.isMade(by: done, of: property) else {
+                    throw StoreError.undoPartlyPending(entries)
+                }
+                made.insert(edit.property)
+            }
+            return change.without(made)
         }
     }
 
@@ -329,6 +343,19 @@ extension Schema {
     /// The entity, if it has attributes that merge; otherwise nil.
     fileprivate func merging(_ number: EntityNumber) -> SchemaEntity? {
         entity(number).flatMap { $0.mergingSlots.isEmpty ? nil : $0 }
+    }
+}
+
+extension Edit {
+    /// Whether other edits of an attribute that merges, made one after the other, come to the same difference.
+    fileprivate func isMade(by others: [Edit], of property: SchemaProperty) -> Bool {
+        var value: Value? = old
+        for other in others {
+            value = value.flatMap {
+                property.merged(base: other.old, theirs: $0, ours: other.new)
+            }
+        }
+        return value == new
     }
 }
 

@@ -134,4 +134,98 @@ import Testing
             #expect(try header(try context.save()).undoes == ten...ten)
         }
     }
+
+    // MARK: - In part
+
+    @Test func `entries of which one was taken back are not taken back together`() throws {
+        try inContext { account in
+            let five = try saved { $0.balance += 5 }
+            let ten = try saved { $0.balance += 10 }
+            context.undo()
+
+            refuses(five...ten)
+            #expect(account.balance == 5)
+            try context.undo(entry: five)
+
+            #expect(account.balance == 0)
+        }
+    }
+
+    @Test func `an entry is not taken back when a part of its difference has been`() throws {
+        try inContext { account in
+            edit { $0.balance += 10 }
+            let both = try saved { $0.balance += 5 }
+            context.undo()
+
+            refuses(both...both)
+
+            #expect(account.balance == 10)
+        }
+    }
+
+    @Test func `the rest of an entry is taken back when another step of it has been`() throws {
+        try inContext { account in
+            edit { $0.balance += 10 }
+            let both = try saved { $0.holder = "Ada" }
+            context.undo()
+
+            try context.undo(entry: both)
+
+            #expect(account.balance == 0)
+            #expect(account.holder == "")
+        }
+    }
+
+    @Test func `what a group has saved and taken back is not taken back again`() throws {
+        try inContext { account in
+            let manager = try #require(context.undoManager)
+            manager.beginUndoGrouping()
+            let ten = try saved { $0.balance += 10 }
+            edit { $0.holder = "Ada" }
+            manager.endUndoGrouping()
+            context.undo()
+
+            refuses(ten...ten)
+
+            #expect(account.balance == 0)
+        }
+    }
+
+    @Test func `what a nested group has saved and taken back is not taken back again`() throws {
+        try inContext { account in
+            let manager = try #require(context.undoManager)
+            manager.beginUndoGrouping()
+            manager.beginUndoGrouping()
+            edit { $0.balance += 10 }
+            manager.endUndoGrouping()
+            let ten = try #require(try context.save())
+            manager.undoNestedGroup()
+            refuses(ten...ten)
+            manager.endUndoGrouping()
+
+            refuses(ten...ten)
+
+            #expect(account.balance == 0)
+            context.redo()
+            #expect(account.balance == 10)
+            #expect(!context.hasChanges)
+        }
+    }
+
+    @Test func `a saved step that was redone in a group is taken back once`() throws {
+        try inContext { account in
+            let manager = try #require(context.undoManager)
+            let ten = try saved { $0.balance += 10 }
+            context.undo()
+            manager.beginUndoGrouping()
+            context.redo()
+            manager.endUndoGrouping()
+            #expect(!context.hasChanges)
+            context.undo()
+
+            refuses(ten...ten)
+
+            #expect(account.balance == 0)
+        }
+    }
 }
