@@ -148,6 +148,7 @@ import Testing
             try context.undo(entry: five)
 
             #expect(account.balance == 0)
+            #expect(try header(try context.save()).undoes == five...ten)
         }
     }
 
@@ -173,6 +174,7 @@ import Testing
 
             #expect(account.balance == 0)
             #expect(account.holder == "")
+            #expect(try header(try context.save()).undoes == both...both)
         }
     }
 
@@ -225,6 +227,22 @@ import Testing
 
             refuses(ten...ten)
 
+            #expect(account.balance == 0)
+        }
+    }
+
+    // MARK: - Naming
+
+    @Test func `entries in a row that are undone one by one are named together`() throws {
+        try inContext { account in
+            let five = try saved { $0.balance += 5 }
+            let name = try saved { $0.holder = "Ada" }
+            try context.undo(entry: name)
+            try context.undo(entry: five)
+
+            let undo = try context.save()
+
+            #expect(try header(undo).undoes == five...name)
             #expect(account.balance == 0)
         }
     }
