@@ -9,6 +9,9 @@ struct UndoneEntries {
     /// What they changed, if this context has saved it; nil if the store must be read.
     var saved: [Change]?
 
+    /// How many changes a step had that was read as the whole of the entries; nil for others.
+    var count: Int?
+
     /// The same with no more changes than the saved steps have: those can never take a larger entry
     /// back, and would keep all of it in memory as long as they exist.
     func keeping(atMost count: Int) -> UndoneEntries {
@@ -36,13 +39,22 @@ extension StepList {
         return found
     }
 
-    /// The saved entries of a store that were taken back and are not saved so yet.
-    func entriesTakenBack(inStore store: UInt32) -> Set<SequenceNumber> {
-        let taken = moved(inStore: store).filter { !$0.isMade && $0.concerns(store: store) }
-        return Set(
-            taken.compactMap { $0.group.origins[store]?.entries }.flatMap { range in
-                (range.lowerBound.rawValue...range.upperBound.rawValue).map { SequenceNumber($0) }
-            })
+    /// The saved entries of a store of which steps were taken back, which are not saved so yet.
+    func entriesTouchedBack(
+        inStore store: UInt32
+    ) -> [ClosedRange<SequenceNumber>: TouchedEntries] {
+        var found: [ClosedRange<SequenceNumber>: TouchedEntries] = [:]
+        for step in moved(inStore: store) where !step.isMade && step.concerns(store: store) {
+            guard let origin = step.group.origins[store] else { continue }
+            var touched = found[origin.entries] ?? TouchedEntries(range: origin.entries)
+            if origin.count == step.group.changes.count { touched.isWhole = true }
+            touched.saved = touched.saved ?? origin.saved
+            for recorded in step.changes(inStore: store) {
+                touched.reach.add(recorded.change.moved(to: recorded.object.graphID.object))
+            }
+            found[origin.entries] = touched
+        }
+        return found
     }
 
     /// The edits by which the cursor has moved over steps in which saved entries have a part, in the order in which
@@ -70,6 +82,13 @@ extension StepList {
             }
         }
         return known
+    }
+}
+
+extension Change {
+    /// The same change of the object as it is called now.
+    fileprivate func moved(to object: ObjectID) -> Change {
+        self.object == object ? self : Change(object: object, kind: kind)
     }
 }
 

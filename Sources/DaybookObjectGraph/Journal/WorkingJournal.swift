@@ -454,16 +454,8 @@ final class WorkingJournal {
         steps.dropUnread()
     }
 
-    /// The entries of a store that have been taken back since the base outside of any step.
-    func unlistedOrigins(inStore store: UInt32) -> [UndoneEntries] {
-        unlisted.filter { $0.store == store }.map(\.origin)
-    }
-
-    /// The changes that have been made since the base, outside of any step, to take some saved entries back.
-    func unlistedChanges(
-        of entries: ClosedRange<SequenceNumber>, inStore store: UInt32
-    ) -> [Change] {
-        unlisted.filter { $0.store == store && $0.origin.entries.overlaps(entries) }
-            .flatMap(\.changes)
+    /// What has taken back entries of a store since the base, outside of any step.
+    func unlistedSteps(inStore store: UInt32) -> [UnlistedStep] {
+        unlisted.filter { $0.store == store }
     }
 }

@@ -12,13 +12,13 @@ extension ManagedObjectContext {
         guard let step = journal.list.last else { return false }
         guard let unread = step.unread else { return isReady(toTakeBack: step.changes) }
         do {
-            let ignored = journal.list.entriesTakenBack(inStore: unread.store)
-            let changes = try changes(of: unread, ignoring: ignored)
+            let changes = try changes(of: unread)
             guard isReady(toTakeBack: changes) else { return false }
             guard changes.contains(where: { makesDifference($0.inverse) }) else {
                 throw StoreError.undoPending(unread.sequence...unread.sequence)
             }
-            let origin = UndoneEntries(entries: unread.sequence...unread.sequence)
+            let origin = UndoneEntries(
+                entries: unread.sequence...unread.sequence, count: changes.count)
             journal.recordRead(changes, as: origin, in: unread.store)
             return true
         } catch {

@@ -66,12 +66,11 @@ extension ManagedObjectContext {
     /// The changes of a step that stands for a saved entry, if it can be undone in spite of entries that
     /// have been taken back here and not saved yet. Otherwise throws every obstacle, or that there is
     /// nothing to undo.
-    func changes(
-        of unread: UnreadEntry, ignoring ignored: Set<SequenceNumber>
-    ) throws -> [RecordedChange] {
+    func changes(of unread: UnreadEntry) throws -> [RecordedChange] {
         guard let store = coordinator.store(unread.store) else {
             throw StoreError.noSuchStore(coordinator.storeName(unread.store))
         }
+        let ignored = try entriesTakenBack(in: store)
         let range = unread.sequence...unread.sequence
         let plan = try store.store.undoPlan(of: range, ignoring: ignored)
         // Even if nothing is to change in the store, there may still be something to undo here.

@@ -246,4 +246,30 @@ import Testing
             #expect(account.balance == 0)
         }
     }
+
+    // MARK: - Going on with an earlier run
+
+    @Test func `a step of the past is blocked by what was saved with a step, and belongs to none`()
+        throws
+    {
+        try inContext { account in
+            _ = try saved(author: "ada") { $0.plain = 1 }
+            let manager = try #require(context.undoManager)
+            manager.removeAllActions()
+            #expect(try context.continueUndo(savesBy: .author("ada")) == 1)
+            manager.disableUndoRegistration()
+            edit { $0.plain = 2 }
+            manager.enableUndoRegistration()
+            _ = try saved { $0.holder = "B" }
+            var failures: [any Error] = []
+            context.undoFailureHandler = { failures.append($0) }
+            context.undo()
+            #expect(account.holder == "")
+
+            context.undo()
+
+            #expect(failures.map { ($0 as? StoreError)?.code } == [.undoBlocked])
+            #expect(account.plain == 2)
+        }
+    }
 }
