@@ -25,6 +25,8 @@ final class WorkingJournal {
     private var steps = StepList()
     private let index: JournalIndex
     private var unlisted: [UnlistedStep] = []
+    /// The saves that have taken back entries and could not name them, so that neither blocks the steps below.
+    private var unnamed: [UnnamedUndo] = []
     private var attempts = JournalAttempts()
     /// The values to which the list is adapted at the end of `gatheringRebases(_:)`; nil outside it.
     private var gathered: [ManagedObject: [any StepRebase]]?
@@ -438,6 +440,7 @@ final class WorkingJournal {
     func forgetList() {
         index.keepAll()
         holdStarts()
+        unnamed.removeAll()
         steps.removeAll()
         attempts.change { $0.removeAll() }
     }
@@ -452,6 +455,14 @@ final class WorkingJournal {
     func dropUnread() {
         holdStarts()
         steps.dropUnread()
+    }
+
+    /// Remembers a save that has taken back entries and cannot name them.
+    func record(_ undo: UnnamedUndo) { unnamed.append(undo) }
+
+    /// The saves to a store that have taken back entries and could not name them.
+    func unnamedUndos(inStore store: UInt32) -> [UnnamedUndo] {
+        unnamed.filter { $0.store == store }
     }
 
     /// What has taken back entries of a store since the base, outside of any step.

@@ -8,6 +8,8 @@ extension CoordinatedStores {
         let store: PersistentStore
         let items: [NetChange]
         let request: SaveRequest
+        /// The saved entries that it takes back without naming them.
+        let undoes: [ClosedRange<SequenceNumber>]
     }
 
     /// Appends an entry to each store that the changes concern.
@@ -102,10 +104,12 @@ extension CoordinatedStores {
             request.header.kind = .undo
             request.header.undoes = undone
         }
+        let unnamed = try context.entriesWithGaps(
+            takenBackBy: request.changes, of: items, in: store)
         guard !store.refusesChanges || request.changes.isEmpty else {
             throw StoreError.readOnlyStore(store)
         }
-        return StoreRequest(store: store, items: items, request: request)
+        return StoreRequest(store: store, items: items, request: request, undoes: unnamed)
     }
 
     private func saveRequest(
@@ -180,7 +184,8 @@ extension CoordinatedStores {
         if let sequence = result?.sequence { recordSave(sequence, in: store) }
         return StoreSave(
             store: store.number, schema: store.store.schema, items: request.items, result: result,
-            hasForeign: hasForeign, settlesDoubt: request.request.resumes != nil)
+            hasForeign: hasForeign, settlesDoubt: request.request.resumes != nil,
+            undoes: request.undoes)
     }
 }
 

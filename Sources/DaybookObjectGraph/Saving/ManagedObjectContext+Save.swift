@@ -109,6 +109,9 @@ extension ManagedObjectContext {
         case .saved(let saves, let refusal):
             for save in saves where save.entry != nil { terms.countSave() }
             noteForLists(saves)
+            for save in saves {
+                if let undo = save.unnamedUndo { journal.record(undo) }
+            }
             if let refusal {
                 finish(saves)
                 tellLists()

@@ -1,3 +1,4 @@
+import DaybookJournalLog
 import DaybookObjectModel
 import DaybookSnapshotStore
 
@@ -25,6 +26,8 @@ struct StoreSave {
     let hasForeign: Bool
     /// Whether it has settled an earlier save, on which others may have built meanwhile.
     let settlesDoubt: Bool
+    /// The saved entries that it has taken back without naming them.
+    let undoes: [ClosedRange<SequenceNumber>]
 
     /// Whether the store has what was sent, as it was sent.
     var isAsSent: Bool { result?.isAsSent != false && !hasForeign && !settlesDoubt }
@@ -33,6 +36,13 @@ struct StoreSave {
 
     /// The entry; nil when nothing was left to append.
     var entry: SavedEntry? { result?.sequence.map { (store, $0) } }
+
+    /// The record of what it has taken back without naming it; nil for nothing, and where the store has settled it with
+    /// what others had saved.
+    var unnamedUndo: UnnamedUndo? {
+        guard !undoes.isEmpty, isUntouched, let sequence = result?.sequence else { return nil }
+        return UnnamedUndo(store: store, sequence: sequence, undoes: undoes)
+    }
 
     /// In which entry something was saved, and what that changed; nil for none.
     var origin: UndoneEntries? {

@@ -5,13 +5,15 @@ import DaybookSnapshotStore
 // Which saved entries a context has taken back itself, so that they do not block what lies under them.
 
 extension ManagedObjectContext {
-    /// The saved entries of a store that have been taken back here as a whole, and not saved so yet.
+    /// The saved entries of a store that have been taken back here as a whole, and not saved so yet or by an entry that
+    /// could not name them.
     ///
     /// A step may be a part of its entry only: other steps may stand, and what was changed without registration is in
     /// none.
     ///
     /// - Throws: ``StoreError`` when an entry cannot be read.
-    /// - Complexity: O(*k*), *k* the number of changes since the last save, and of those in the entries.
+    /// - Complexity: O(*k*), *k* the number of changes since the last save, and of those in the entries; after a save
+    ///   without a name O(*e*), *e* the size of all entries after it.
     func entriesTakenBack(in store: PersistentStore) throws -> Set<SequenceNumber> {
         var taken: Set<SequenceNumber> = []
         for entries in journal.entriesTouchedBack(inStore: store.number) {
@@ -19,7 +21,33 @@ extension ManagedObjectContext {
                 taken.formUnion(entries.range.numbers)
             }
         }
+        for save in journal.unnamedUndos(inStore: store.number) {
+            let undo = try store.store.standingUndos(after: save.sequence).first {
+                $0.undoes ~= save.sequence
+            }
+            guard undo.map({ taken.contains($0.sequence) }) != false else { continue }
+            taken.formUnion(save.undoes.flatMap(\.numbers))
+            taken.insert(save.sequence)
+        }
         return taken
+    }
+
+    /// The saved entries that changes take back, if they do nothing else and the entries do not follow each other, so
+    /// that the entry of the save cannot name them.
+    ///
+    /// - Throws: ``StoreError`` when an entry cannot be read.
+    func entriesWithGaps(
+        takenBackBy changes: [Change], of items: [NetChange], in store: PersistentStore
+    ) throws -> [ClosedRange<SequenceNumber>] {
+        guard let origins = journal.origins(inStore: store.number), origins.count > 1,
+            UndoneEntries.run(of: origins) == nil, items.allSatisfy(\.isUndoable)
+        else { return [] }
+        let entries = journal.entriesTouchedBack(inStore: store.number)
+        guard
+            changes.allSatisfy({ change in entries.contains { $0.reach.covers(change) } }),
+            try entries.allSatisfy({ try $0.isWhole || isCovered($0, in: store) })
+        else { return [] }
+        return entries.map(\.range)
     }
 
     /// Whether everything that entries changed has been touched by what takes them back.
@@ -29,6 +57,13 @@ extension ManagedObjectContext {
         }
         return net.allSatisfy(touched.reach.covers)
     }
+}
+
+/// A save that has taken back entries with others between them, which its own entry cannot name.
+struct UnnamedUndo {
+    let store: UInt32
+    let sequence: SequenceNumber
+    let undoes: [ClosedRange<SequenceNumber>]
 }
 
 /// Entries of which steps have taken something back.

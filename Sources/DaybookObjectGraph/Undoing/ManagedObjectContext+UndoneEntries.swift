@@ -123,7 +123,7 @@ extension [MembershipEdit] {
 
 extension UndoneEntries {
     /// The entries of several origins, if they follow each other without a gap.
-    fileprivate static func run(of origins: [UndoneEntries]) -> ClosedRange<SequenceNumber>? {
+    static func run(of origins: [UndoneEntries]) -> ClosedRange<SequenceNumber>? {
         var run: ClosedRange<SequenceNumber>?
         for next in origins.map(\.entries).sorted(by: { $0.lowerBound < $1.lowerBound }) {
             guard let before = run else {

@@ -190,7 +190,10 @@ extension Store {
     }
 
     /// The undos after an entry that have not been undone themselves, newest first.
-    private func standingUndos(
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when an entry cannot be read.
+    /// - Complexity: O(*e*) page reads, *e* the size of all entries after it.
+    package func standingUndos(
         after sequence: SequenceNumber
     ) throws -> [(sequence: SequenceNumber, undoes: ClosedRange<SequenceNumber>)] {
         var undos: [(sequence: SequenceNumber, undoes: ClosedRange<SequenceNumber>)] = []

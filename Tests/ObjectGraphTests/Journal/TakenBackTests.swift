@@ -249,6 +249,31 @@ import Testing
 
     // MARK: - Going on with an earlier run
 
+    @Test func `undo goes on after what it has taken back was saved without a name`() throws {
+        try inContext { account in
+            _ = try saved(author: "ada") { $0.holder = "A" }
+            context.undoManager?.removeAllActions()
+            #expect(try context.continueUndo(savesBy: .author("ada")) == 1)
+            _ = try saved { $0.holder = "B" }
+            try bank.others { $0.plain = 1 }
+            _ = try context.mergeChanges()
+            _ = try saved { $0.holder = "C" }
+            context.undo()
+            context.undo()
+            #expect(account.holder == "A")
+            // The others' entry lies between those that it takes back.
+            #expect(try header(try context.save()).undoes == nil)
+            var failures: [any Error] = []
+            context.undoFailureHandler = { failures.append($0) }
+
+            context.undo()
+
+            #expect(failures.isEmpty)
+            #expect(account.holder == "")
+            #expect(account.plain == 1)
+        }
+    }
+
     @Test func `a step of the past is blocked by what was saved with a step, and belongs to none`()
         throws
     {
