@@ -54,7 +54,6 @@ struct OpenGroup {
     /// Takes in a step that was made again, as a nested group that was ended.
     mutating func appendNested(_ step: ChangeGroup) {
         group.addParts(of: step)
-        guard !step.changes.isEmpty else { return }
         nested.append(group.changes.count..<group.changes.count + step.changes.count)
         append(ChangeGroup(changes: step.changes))
     }

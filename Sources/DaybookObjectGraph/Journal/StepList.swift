@@ -9,12 +9,12 @@ import DaybookObjectModel
 /// - A change is marked as saved if it was in force at the last save of its object's store, as all
 ///   changes in the groups before that store's base are.
 struct StepList {
-    private var groups: [ChangeGroup] = []
-    private var cursor = 0
-    private var base = ListBase()
-    private var open = OpenGroup()
+    private(set) var groups: [ChangeGroup] = []
+    private(set) var cursor = 0
+    private(set) var base = ListBase()
+    private(set) var open = OpenGroup()
     /// The saved steps that have been moved over since the last save and are in the list no more.
-    private var left = LeftSteps()
+    private(set) var left = LeftSteps()
     /// How many steps are kept on either side of the cursor; 0 for all.
     private var limit = 0
 
@@ -22,50 +22,6 @@ struct StepList {
     /// the cursor: 1 if it was made since the last save, -1 if it was saved and has been taken back
     /// since, otherwise 0.
     typealias Leaving = (ManagedObject, Int) -> Void
-
-    // MARK: - Looking
-
-    /// How many steps can be undone.
-    var undoCount: Int { cursor + (open.changes.isEmpty ? 0 : 1) }
-
-    /// How many steps can be redone.
-    var redoCount: Int { groups.count - cursor }
-
-    /// The name of what undo would reverse; empty when it has none.
-    var undoActionName: String {
-        if !open.changes.isEmpty { return open.actionName }
-        return cursor > 0 ? groups[cursor - 1].actionName : ""
-    }
-
-    /// The name of what redo would make again; empty when it has none.
-    var redoActionName: String { cursor < groups.count ? groups[cursor].actionName : "" }
-
-    /// How many groups have been begun and not ended.
-    var groupingLevel: Int { open.level }
-
-    /// How many changes are kept.
-    var changeCount: Int { groups.reduce(open.changes.count) { $0 + $1.changes.count } }
-
-    /// The step that undo takes back next.
-    var last: ChangeGroup? { cursor > 0 ? groups[cursor - 1] : nil }
-
-    /// The step that redo makes next.
-    var next: ChangeGroup? { cursor < groups.count ? groups[cursor] : nil }
-
-    /// All steps, the open group, and the steps that have left the list and are not saved so yet.
-    var all: [ChangeGroup] { left.steps.map(\.group) + groups + [open.step] }
-
-    /// The steps over which the cursor has moved since the last save of a store, one way or the other,
-    /// and the open group.
-    func moved(inStore store: UInt32) -> [MovedStep] {
-        // Nested groups may have been taken back behind them.
-        let steps = base.stepsMovedOver(inStore: store, to: cursor).lowerBound..<groups.count
-        return left.steps + steps.map(movedStep) + [MovedStep(group: open.step, isMade: true)]
-    }
-
-    private func movedStep(_ index: Int) -> MovedStep {
-        MovedStep(group: groups[index], isMade: index < cursor)
-    }
 
     // MARK: - Taking in
 
@@ -136,6 +92,12 @@ struct StepList {
         base.follow { $0 > cursor ? $0 + 1 : $0 }
     }
 
+    private mutating func removeAtCursor() -> ChangeGroup {
+        let cursor = cursor
+        base.follow { $0 > cursor ? $0 - 1 : $0 }
+        return groups.remove(at: cursor)
+    }
+
     // MARK: - Groups
 
     /// Begins a group in the open one.
@@ -165,8 +127,11 @@ struct StepList {
     /// Moves the cursor back over one step.
     mutating func rewind() { cursor -= 1 }
 
-    /// Records what redo has to make again of the step that was just taken back.
-    mutating func recordTakenBack(_ changes: [RecordedChange]) { groups[cursor].changes = changes }
+    /// Records what redo has to make again of the step that was just taken back; with nothing it is no step any more.
+    mutating func recordTakenBack(_ changes: [RecordedChange]) {
+        groups[cursor].changes = changes
+        if changes.isEmpty { _ = removeAtCursor() }
+    }
 
     /// The changes of the nested group that was ended last in the open one; nil when there is none.
     ///
@@ -178,15 +143,18 @@ struct StepList {
 
     /// Records what redo has to make again of a nested group that was just taken back.
     mutating func recordNestedTakenBack(_ changes: [RecordedChange]) {
+        guard !changes.isEmpty else { return }
         insertAtCursor(ChangeGroup(changes: changes, parts: open.step.parts))
     }
 
     /// Moves the cursor over the step that was just made again, or adds the step to the open group.
     mutating func advance(over changes: [RecordedChange], _ leaving: Leaving) {
+        guard !changes.isEmpty else {
+            _ = removeAtCursor()
+            return
+        }
         guard open.level == 0 else {
-            var step = groups.remove(at: cursor)
-            let cursor = cursor
-            base.follow { $0 > cursor ? $0 - 1 : $0 }
+            var step = removeAtCursor()
             step.changes = changes
             return open.appendNested(step)
         }

@@ -3,7 +3,6 @@
 // changes with base and cursor (`StepList`), and the index of what lies between them (`JournalIndex`).
 // It hands what is undone and redone to the context; what that does to objects is in the room of undoing.
 
-import DaybookJournalLog
 import DaybookObjectModel
 
 /// The journal of a context: one list of changes with a base, where the last save was, and a cursor.
