@@ -24,21 +24,31 @@ package struct ObjectKey: Sendable {
 extension Environment {
     /// A copy of the record under a key, in its own read transaction; `nil` when there is none.
     ///
-    /// - Throws: ``LMDBError`` when the file cannot be read.
+    /// - Parameters:
+    ///   - table: The table.
+    ///   - key: The key.
+    ///   - check: Looks first whether the state may be read; what it throws ends the reading.
+    /// - Returns: The bytes.
+    /// - Throws: ``LMDBError`` when the file cannot be read; what `check` throws.
     /// - Complexity: O(log *n*) page reads.
-    package func copy(_ table: Table, under key: ObjectKey) throws -> [UInt8]? {
-        try core.copy(table, under: key, patience)
+    package func copy(
+        _ table: Table, under key: ObjectKey,
+        after check: (borrowing ReadTransaction) throws -> Void = { _ in }
+    ) throws -> [UInt8]? {
+        try core.copy(table, under: key, patience, after: check)
     }
 }
 
 extension EnvironmentCore {
     fileprivate func copy(
-        _ table: Table, under key: ObjectKey, _ patience: LockPatience
+        _ table: Table, under key: ObjectKey, _ patience: LockPatience,
+        after check: (borrowing ReadTransaction) throws -> Void
     ) throws -> [UInt8]? {
         try checkUsable()
         let loan = try pool.borrow(patience)
         defer { pool.giveBack(loan) }
         let transaction = ReadTransaction(loan.snapshot, environment: identifier)
+        try check(transaction)
         return try key.withBytes { key in
             try transaction.value(table, key).map { Array($0) }
         }

@@ -12,14 +12,14 @@ final class LastCommitState: Sendable {
     /// An upper bound: no object of that entity has a greater number.
     let greatest: ObjectID?
     /// The entry that set the model in force.
-    let model: SequenceNumber
+    let model: ModelPlace
     /// The indexes that are being built.
     let pending: PendingIndexes
     /// Whether the file is linked to a shared journal.
     let isLinked: Bool
 
     private init(
-        _ head: JournalHead, greatest: ObjectID?, model: SequenceNumber, pending: PendingIndexes,
+        _ head: JournalHead, greatest: ObjectID?, model: ModelPlace, pending: PendingIndexes,
         isLinked: Bool
     ) {
         self.head = head
@@ -40,7 +40,9 @@ final class LastCommitState: Sendable {
         _ entry: JournalEntry, greatest: ObjectID?, setsModel: Bool = false
     ) -> LastCommitState {
         LastCommitState(
-            JournalHead(entry), greatest: greatest, model: setsModel ? entry.sequence : model,
+            JournalHead(entry), greatest: greatest,
+            model: setsModel
+                ? ModelPlace(sequence: entry.sequence, rewinds: model.rewinds) : model,
             pending: pending, isLinked: isLinked)
     }
 
@@ -53,7 +55,7 @@ final class LastCommitState: Sendable {
         if let known = transaction.remembered as? LastCommitState { return known }
         return LastCommitState(
             try JournalHead(of: parts.journal, in: transaction), greatest: nil,
-            model: try Projection.lastModel(parts.tables, in: transaction),
+            model: try .last(parts.tables, in: transaction),
             pending: try StoreMetadata.pendingIndexes(parts.tables.meta, in: transaction),
             isLinked: try StoreMetadata.link(parts.tables.meta, in: transaction) != nil)
     }

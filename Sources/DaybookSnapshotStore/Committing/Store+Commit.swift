@@ -24,7 +24,8 @@ extension Store {
     ///   with ``StoreError/Code/corrupt`` when something that the save has to read is damaged: a row of
     ///   its objects, the last entry, one that a conflict is traced to, or a page. Other entries may be
     ///   damaged; with ``StoreError/Code/conditionFailed`` for a condition that does not hold, or a cursor that
-    ///   stands elsewhere; with ``StoreError/Code/model`` for a cursor that is to move with a model. The store is
+    ///   stands elsewhere; with ``StoreError/Code/model`` for a cursor that is to move with a model; with
+    ///   ``StoreError/Code/generation`` when the entry that set the program's model was cut off. The store is
     ///   unchanged then.
     /// - Complexity: O(*k* log *n*) page reads and writes, *k* the number of changes. Every 64th
     ///   save also reads the short entries among the 63 before it, to write their times.
@@ -140,10 +141,12 @@ final class Commit: Sendable {
     /// Saves, or refuses with conflicts that name the entries behind them.
     ///
     /// Where another program has set a newer model, the changes are first brought into its layout, if
-    /// the program's own model allows that.
+    /// the program's own model allows that. The request is by the program's own model, which has to be in the journal
+    /// still.
     func run(in transaction: borrowing WriteTransaction) throws -> Outcome {
         let last = try LastCommitState.current(parts, in: transaction)
-        guard last.model != models.view.sequence else {
+        try models.checkView(after: last.model.rewinds, in: transaction)
+        guard last.model.sequence != models.view.sequence else {
             return try save(after: last, in: transaction)
         }
         let inForce = try models.inForce(setBy: last.model, in: transaction)
@@ -202,6 +205,7 @@ final class Commit: Sendable {
     /// The outcome that a save would have.
     func preview(in transaction: borrowing some Reading & ~Copyable) throws -> SaveResult {
         let inForce = try models.inForce(in: transaction)
+        try models.checkView(after: inForce.place.rewinds, in: transaction)
         guard inForce.sequence != models.view.sequence else {
             return try settling.settled(.unknown, in: transaction).result()
         }

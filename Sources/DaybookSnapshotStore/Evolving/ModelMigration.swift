@@ -59,9 +59,9 @@ struct ModelMigration {
         let preparation = try environment.read { try prepare(parts, in: $0) }
         return try environment.write { transaction in
             _ = try migrate(parts, preparation, in: transaction)
-            let sequence = try Projection.lastModel(parts.tables, in: transaction)
-            let version = try Projection.model(parts.tables, setBy: sequence, in: transaction)
-            return StoreModel(sequence: sequence, schema: Schema(version))
+            let place = try ModelPlace.last(parts.tables, in: transaction)
+            let version = try Projection.model(parts.tables, setBy: place.sequence, in: transaction)
+            return StoreModel(place: place, schema: Schema(version))
         }
     }
 
@@ -73,7 +73,9 @@ struct ModelMigration {
         where sequence < last.sequence {
             let version = try Projection.model(parts.tables, setBy: sequence, in: transaction)
             guard version.model == wanted else { continue }
-            return StoreModel(sequence: sequence, schema: Schema(version))
+            return StoreModel(
+                place: ModelPlace(sequence: sequence, rewinds: last.place.rewinds),
+                schema: Schema(version))
         }
         return nil
     }
@@ -105,7 +107,7 @@ struct ModelMigration {
         /// The last entry that has been seen.
         fileprivate let head: SequenceNumber
         /// The entry that set the model in force then.
-        fileprivate let model: SequenceNumber
+        fileprivate let model: ModelPlace
         fileprivate let check: MigrationCheck
     }
 
@@ -117,8 +119,8 @@ struct ModelMigration {
         _ opened: StoreParts, in transaction: borrowing some Reading & ~Copyable
     ) throws -> Preparation {
         let head = try opened.journal.head(in: transaction)
-        let model = try Projection.lastModel(opened.tables, in: transaction)
-        let before = try Projection.model(opened.tables, setBy: model, in: transaction)
+        let model = try ModelPlace.last(opened.tables, in: transaction)
+        let before = try Projection.model(opened.tables, setBy: model.sequence, in: transaction)
         if let origin, before.model != origin { throw StoreError.overtaken() }
         let (_, check) = try plan(opened.with(Schema(before)), after: head, in: transaction)
         return Preparation(head: head, model: model, check: check)
@@ -132,7 +134,8 @@ struct ModelMigration {
         _ opened: StoreParts, _ preparation: Preparation, in transaction: borrowing WriteTransaction
     ) throws -> MigrationOutcome {
         let last = try LastCommitState.current(opened, in: transaction)
-        let before = try Projection.model(opened.tables, setBy: last.model, in: transaction)
+        let before = try Projection.model(
+            opened.tables, setBy: last.model.sequence, in: transaction)
         if let origin, before.model != origin { throw StoreError.overtaken() }
         let parts = opened.with(Schema(before))
         let plan = try plan(parts, after: last, preparation, in: transaction)

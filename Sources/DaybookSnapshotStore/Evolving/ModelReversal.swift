@@ -283,6 +283,7 @@ extension Store {
         let (models, clock) = (models, options.clock)
         let result = try writing { transaction in
             let inForce = try models.inForce(in: transaction)
+            try models.checkView(after: inForce.place.rewinds, in: transaction)
             let last = try LastCommitState.current(inForce.parts, in: transaction)
             guard last.head.sequence == request.header.base else { throw StoreError.overtaken() }
             let entry = try ModelEntry(request.header, version, request.changes).append(

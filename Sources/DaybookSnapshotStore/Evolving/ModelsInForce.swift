@@ -6,10 +6,31 @@ internal import DaybookLMDB
 internal import DaybookObjectModel
 internal import Synchronization
 
+/// Which entry set a version of the model. Where entries are cut off, others get their numbers, which may set other
+/// models.
+struct ModelPlace: Sendable, Hashable {
+    let sequence: SequenceNumber
+    /// How often the journal had been cut off when the entry was found.
+    let rewinds: UInt64
+}
+
+extension ModelPlace {
+    /// The entry that set the model in force.
+    static func last(
+        _ tables: StoreTables, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> ModelPlace {
+        ModelPlace(
+            sequence: try Projection.lastModel(tables, in: transaction),
+            rewinds: try StoreMetadata.rewinds(tables.meta, in: transaction))
+    }
+}
+
 /// A version of the model, and the entry that set it.
 struct StoreModel: Sendable {
-    let sequence: SequenceNumber
+    let place: ModelPlace
     let schema: Schema
+
+    var sequence: SequenceNumber { place.sequence }
 }
 
 /// The model that a program has, and the one in force, which another program may have set since.
@@ -19,26 +40,56 @@ final class ModelsInForce: Sendable {
     /// By the program's model.
     let parts: StoreParts
     private let known: Mutex<ModelInForce>
+    /// How often the journal had been cut off when the program's model was last found in it.
+    private let rewindsChecked: Atomic<UInt64>
 
     init(view: StoreModel, _ parts: StoreParts) {
         self.view = view
         self.parts = parts
-        known = Mutex(
-            ModelInForce(sequence: view.sequence, parts: parts, obstacle: nil))
+        rewindsChecked = Atomic(view.place.rewinds)
+        known = Mutex(ModelInForce(place: view.place, parts: parts, obstacle: nil))
     }
 
-    /// The model that the entry of a number set.
+    /// Refuses when the entry that set the program's model was cut off: the numbers of what the model has may by now
+    /// be those of something else.
+    ///
+    /// - Parameters:
+    ///   - rewinds: How often the journal has been cut off by now.
+    ///   - transaction: The state that is read or written by the model.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/generation``.
+    /// - Complexity: O(1) until the journal is cut off, which costs O(model) once.
+    func checkView(
+        after rewinds: UInt64, in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        guard rewinds != rewindsChecked.load(ordering: .relaxed) else { return }
+        let version = try Projection.modelIfThere(
+            parts.tables, setBy: view.sequence, in: transaction)
+        guard version == view.schema.version else { throw StoreError.modelCutOff(view.sequence) }
+        rewindsChecked.store(rewinds, ordering: .relaxed)
+    }
+
+    /// Refuses when the entry that set the program's model was cut off.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/generation``.
+    /// - Complexity: O(1).
+    func checkView(in transaction: borrowing ReadTransaction) throws {
+        try checkView(
+            after: try StateFindings.rewinds(parts.tables, in: transaction), in: transaction)
+    }
+
+    /// The model that an entry set.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when it cannot be read.
     /// - Complexity: O(1) while no other program sets a model, which costs O(model) once.
     func inForce(
-        setBy sequence: SequenceNumber, in transaction: borrowing some Reading & ~Copyable
+        setBy place: ModelPlace, in transaction: borrowing some Reading & ~Copyable
     ) throws -> ModelInForce {
-        if let known = known.withLock({ $0.sequence == sequence ? $0 : nil }) { return known }
+        if let known = known.withLock({ $0.place == place ? $0 : nil }) { return known }
+        let sequence = place.sequence
         let version = try Projection.model(parts.tables, setBy: sequence, in: transaction)
         let schema = Schema(version)
         let found = ModelInForce(
-            sequence: sequence,
+            place: place,
             parts: StoreParts(
                 journal: parts.journal,
                 projection: Projection(tables: parts.tables, schema: schema)),
@@ -47,17 +98,16 @@ final class ModelsInForce: Sendable {
         return found
     }
 
-    /// The number of the entry that set the model in force.
-    func lastModel(in transaction: borrowing some Reading & ~Copyable) throws -> SequenceNumber {
-        try Projection.lastModel(parts.tables, in: transaction)
+    /// The entry that set the model in force.
+    func lastModel(in transaction: borrowing some Reading & ~Copyable) throws -> ModelPlace {
+        try .last(parts.tables, in: transaction)
     }
 
     /// The model in force.
     func inForce(
         in transaction: borrowing some Reading & ~Copyable
     ) throws -> ModelInForce {
-        try inForce(
-            setBy: try Projection.lastModel(parts.tables, in: transaction), in: transaction)
+        try inForce(setBy: try lastModel(in: transaction), in: transaction)
     }
 
     /// The first step since the program's model that is not compatible with it, if one is left.
@@ -91,7 +141,7 @@ final class ModelsInForce: Sendable {
         let pending = try StateFindings.pendingIndexes(parts.tables, in: transaction)
         if pending.contains(property.number) { return false }
         if last == view.sequence { return true }
-        let current = try inForce(setBy: last, in: transaction).parts.projection.schema
+        let current = try inForce(in: transaction).parts.projection.schema
         guard let found = current.property(property.number) else { return false }
         return found.isIndexed && found.isUnique == property.isUnique
             && current.derivation(of: property) == view.schema.derivation(of: property)
@@ -113,7 +163,7 @@ final class ModelsInForce: Sendable {
         let pending = try StateFindings.pendingIndexes(parts.tables, in: transaction)
         if pending.contains(index.number) { return false }
         if last == view.sequence { return true }
-        let current = try inForce(setBy: last, in: transaction).parts.projection.schema
+        let current = try inForce(in: transaction).parts.projection.schema
         return index.elements.allSatisfy {
             current.derivation(of: $0.property) == view.schema.derivation(of: $0.property)
         }
@@ -131,7 +181,7 @@ final class ModelsInForce: Sendable {
         guard property.hasIndexedChanges else { return false }
         let last = try StateFindings.lastModel(parts.tables, in: transaction)
         if last == view.sequence { return true }
-        let current = try inForce(setBy: last, in: transaction).parts.projection.schema
+        let current = try inForce(in: transaction).parts.projection.schema
         return view.schema.entities.allSatisfy { entity in
             entity.property(property.number)?.hasIndexedChanges != true
                 || current.entity(entity.number)?.property(property.number)?.hasIndexedChanges
@@ -148,7 +198,7 @@ final class ModelsInForce: Sendable {
         guard property.attribute?.isOptional == false else { return false }
         let last = try StateFindings.lastModel(parts.tables, in: transaction)
         if last == view.sequence { return true }
-        let current = try inForce(setBy: last, in: transaction).parts.projection.schema
+        let current = try inForce(in: transaction).parts.projection.schema
         return current.property(property.number)?.attribute?.isOptional == false
     }
 }
@@ -174,9 +224,11 @@ struct ModelInForce: Sendable {
         let step: ModelStep
     }
 
-    let sequence: SequenceNumber
+    let place: ModelPlace
     let parts: StoreParts
     let obstacle: Obstacle?
+
+    var sequence: SequenceNumber { place.sequence }
 
     /// Refuses a save of a program whose model has been superseded.
     ///
@@ -190,6 +242,13 @@ struct ModelInForce: Sendable {
 }
 
 extension StoreError {
+    fileprivate static func modelCutOff(_ sequence: SequenceNumber) -> StoreError {
+        StoreError(
+            .generation,
+            "This program's model was set in entry \(sequence), which the journal does not have any more or has "
+                + "another of: entries were cut off. Open the store again.")
+    }
+
     static func modelSuperseded(
         by step: ModelStep, in sequence: SequenceNumber, _ heading: EntryHeading?
     ) -> StoreError {

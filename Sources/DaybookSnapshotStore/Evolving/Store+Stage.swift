@@ -67,7 +67,12 @@ extension Store {
             let moves = steps.filter { $0.bringsContent }.map(\.description)
             guard moves.isEmpty else { throw StoreError.contentInStage(name, moves) }
             return ModelStage(
-                base: base, model: StoreModel(sequence: base.next, schema: after),
+                base: base,
+                model: StoreModel(
+                    place: ModelPlace(
+                        sequence: base.next,
+                        rewinds: try StateFindings.rewinds(parts.tables, in: transaction)),
+                    schema: after),
                 steps: steps)
         }
         let store = try Store.open(
@@ -134,9 +139,10 @@ private struct StageCommit: Sendable {
     }
 
     func run(in transaction: borrowing WriteTransaction) throws -> SaveResult {
-        let sequence = try models.lastModel(in: transaction)
-        guard sequence < stage.model.sequence else { throw StoreError.overtaken() }
-        let before = try models.inForce(setBy: sequence, in: transaction).parts
+        let place = try models.lastModel(in: transaction)
+        guard place.sequence < stage.model.sequence, place.rewinds == stage.model.place.rewinds
+        else { throw StoreError.overtaken() }
+        let before = try models.inForce(setBy: place, in: transaction).parts
         let last = try LastCommitState.current(before, in: transaction)
         guard last.head.sequence == stage.base else { throw StoreError.overtaken() }
         let changes = try changes(before, in: transaction)

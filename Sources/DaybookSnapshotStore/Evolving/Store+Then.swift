@@ -17,7 +17,11 @@ extension Store {
             let versions = try Projection.models(parts.tables, in: transaction)
             let last = versions.last { $0 <= sequence } ?? SequenceNumber(1)
             let version = try Projection.model(parts.tables, setBy: last, in: transaction)
-            return StoreModel(sequence: last, schema: Schema(version))
+            return StoreModel(
+                place: ModelPlace(
+                    sequence: last,
+                    rewinds: try StateFindings.rewinds(parts.tables, in: transaction)),
+                schema: Schema(version))
         }
         var readOnly = options
         readOnly.isReadOnly = true

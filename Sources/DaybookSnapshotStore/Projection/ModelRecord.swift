@@ -71,14 +71,23 @@ extension Projection {
         _ tables: StoreTables, setBy sequence: SequenceNumber,
         in transaction: borrowing some Reading & ~Copyable
     ) throws -> ModelVersion {
-        let key = StoreKey.sequence(sequence)
-        let version = try transaction.get(tables.models, key.span.bytes) {
-            try ModelRecord.version($0, at: sequence)
-        }
-        guard let version else {
+        guard let version = try modelIfThere(tables, setBy: sequence, in: transaction) else {
             throw StoreError.corrupt("The model that entry \(sequence) sets is not in the tables")
         }
         return version
+    }
+
+    /// The version that an entry set; nil when it set none.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when it cannot be read.
+    static func modelIfThere(
+        _ tables: StoreTables, setBy sequence: SequenceNumber,
+        in transaction: borrowing some Reading & ~Copyable
+    ) throws -> ModelVersion? {
+        let key = StoreKey.sequence(sequence)
+        return try transaction.get(tables.models, key.span.bytes) {
+            try ModelRecord.version($0, at: sequence)
+        }
     }
 
     /// The entries that set a model, in order.

@@ -107,11 +107,7 @@ extension Store {
         guard let watch else { return try read(at: sequence, body) }
         return try reading { transaction in
             let counted = transaction.counted(by: watch.meter)
-            return try body(
-                Snapshot(
-                    sequence: try resolve(sequence, in: transaction), projection: parts.projection,
-                    models: models, journal: parts.journal,
-                    past: pastIndexes, transaction: counted))
+            return try body(try snapshot(at: sequence, in: transaction, readBy: counted))
         }
     }
 }

@@ -92,17 +92,15 @@ extension Store {
     ///   - sequence: The entry; nil for the last one.
     ///   - body: Reads the snapshot, which is valid only inside; it must not save to this store.
     /// - Returns: What `body` returns.
-    /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntry`` for a number after the head;
+    /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntry`` for a number after the head; with
+    ///   ``StoreError/Code/generation`` when the entry that set the program's model was cut off;
     ///   what `body` throws.
     package func read<R>(
         at sequence: SequenceNumber? = nil, _ body: (borrowing Snapshot) throws -> R
     ) throws -> R {
         try reading { transaction in
             try body(
-                Snapshot(
-                    sequence: try resolve(sequence, in: transaction), projection: parts.projection,
-                    models: models, journal: parts.journal,
-                    past: pastIndexes, transaction: transaction.shared()))
+                try snapshot(at: sequence, in: transaction, readBy: transaction.shared()))
         }
     }
 
@@ -115,11 +113,27 @@ extension Store {
         try reading { transaction in
             let last = try sequence ?? StateFindings.head(of: parts.journal, in: transaction)
             return try body(
-                Snapshot(
-                    sequence: try resolve(last, in: transaction), projection: parts.projection,
-                    models: models, journal: parts.journal,
-                    past: pastIndexes, transaction: transaction.shared()), last)
+                try snapshot(at: last, in: transaction, readBy: transaction.shared()), last)
         }
+    }
+
+    /// The state after an entry, as the program's model shows it.
+    ///
+    /// - Parameters:
+    ///   - sequence: The entry; nil for the last one.
+    ///   - transaction: The state of the file.
+    ///   - reader: The same one, perhaps with a meter, for what is read of the snapshot.
+    /// - Returns: The snapshot.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchEntry``; with ``StoreError/Code/generation`` when the
+    ///   entry that set the program's model was cut off.
+    func snapshot(
+        at sequence: SequenceNumber?, in transaction: borrowing ReadTransaction,
+        readBy reader: consuming ReadTransaction
+    ) throws -> Snapshot {
+        try models.checkView(in: transaction)
+        return Snapshot(
+            sequence: try resolve(sequence, in: transaction), projection: parts.projection,
+            models: models, journal: parts.journal, past: pastIndexes, transaction: reader)
     }
 
     /// The row of an object after an entry; nil when there was no such object.
@@ -139,7 +153,9 @@ extension Store {
     ) throws -> EncodedRow? {
         guard sequence == nil else { return try read(at: sequence) { try $0.packedRow(object) } }
         return try wrapping {
-            let record = try openEnvironment().copy(parts.tables.rows, under: ObjectKey(object))
+            let record = try openEnvironment().copy(
+                parts.tables.rows, under: ObjectKey(object), after: { try models.checkView(in: $0) }
+            )
             guard let record else { return nil }
             return try parts.projection.encodedRow(of: object, record)
         }

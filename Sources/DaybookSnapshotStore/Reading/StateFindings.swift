@@ -10,6 +10,7 @@ final class StateFindings {
     private var lastModel = Finding<SequenceNumber>()
     private var pendingIndexes = Finding<PendingIndexes>()
     private var head = Finding<SequenceNumber>()
+    private var rewinds = Finding<UInt64>()
 
     /// What is looked for once.
     private struct Finding<Value> {
@@ -35,6 +36,17 @@ final class StateFindings {
     ) throws -> SequenceNumber {
         try kept(by: transaction).lastModel.value {
             try Projection.lastModel(tables, in: transaction)
+        }
+    }
+
+    /// How often entries were cut off the end of the journal.
+    ///
+    /// - Throws: As ``StoreMetadata/rewinds(_:in:)``.
+    static func rewinds(
+        _ tables: StoreTables, in transaction: borrowing ReadTransaction
+    ) throws -> UInt64 {
+        try kept(by: transaction).rewinds.value {
+            try StoreMetadata.rewinds(tables.meta, in: transaction)
         }
     }
 

@@ -25,9 +25,14 @@ extension Store {
                 "An export begins with entry 1, which sets the model; this one begins with entry "
                     + "\(first.sequence).")
         }
+        // Nothing was cut off in the new store.
+        let view = other.map {
+            StoreModel(
+                place: ModelPlace(sequence: $0.modelSequence, rewinds: 0), schema: $0.schema)
+        }
         return try create(
             at: path, version: version, options: options, first.header, copying: first,
-            readBy: other?.models.view)
+            readBy: view)
     }
 
     /// Appends an exported entry unchanged: with the same number, times and digest.

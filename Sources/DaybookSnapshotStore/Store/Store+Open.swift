@@ -218,9 +218,9 @@ extension Store {
         in transaction: borrowing ReadTransaction
     ) throws -> StoreModel {
         func stored() throws -> StoreModel {
-            let last = try Projection.lastModel(tables, in: transaction)
-            let version = try Projection.model(tables, setBy: last, in: transaction)
-            return StoreModel(sequence: last, schema: Schema(version))
+            let last = try ModelPlace.last(tables, in: transaction)
+            let version = try Projection.model(tables, setBy: last.sequence, in: transaction)
+            return StoreModel(place: last, schema: Schema(version))
         }
         if source == .table { return try stored() }
         let first = try firstModel(environment, path: path, in: transaction)
@@ -236,7 +236,10 @@ extension Store {
             return try stored()
         } catch let error as StoreError where error.code == .corrupt {
             // What is wrong with the table is found by comparing it with the journal.
-            return StoreModel(sequence: SequenceNumber(1), schema: Schema(first))
+            let place = ModelPlace(
+                sequence: SequenceNumber(1),
+                rewinds: try StoreMetadata.rewinds(tables.meta, in: transaction))
+            return StoreModel(place: place, schema: Schema(first))
         }
     }
 

@@ -1,0 +1,79 @@
+import DaybookJournalLog
+import DaybookObjectModel
+import DaybookTestSupport
+import Testing
+
+@testable import DaybookSnapshotStore
+
+/// What openings make of entries that were cut off meanwhile, and of others that got their numbers.
+@Suite(.ownStores("The servers would bring back what is cut off.")) struct CutBackTests {
+    private func titled(_ more: AttributeDescription...) -> EntityDescription {
+        entity("Skill", [attribute("title")] + more)
+    }
+
+    /// A store in which an entry set a model that was cut off, and another one set another in its place.
+    private func replaced() throws -> (Evolving, first: Store, lost: Store, now: Store) {
+        let evolving = try Evolving(titled())
+        let first = evolving.store
+        try first.add("Skill", ["title": .string("Sailing")])
+        let kept = try first.head()
+        let lost = try evolving.open(titled(attribute("rank", .int64, default: .int(7))))
+        // Both have used it.
+        try first.add("Skill", ["title": .string("Rowing")])
+        try lost.add("Skill", ["title": .string("Diving")])
+        try first.cutBack(to: kept)
+        let now = try evolving.open(titled(attribute("place", default: .string("sea"))))
+        try #require(now.modelSequence == lost.modelSequence)
+        return (evolving, first, lost, now)
+    }
+
+    // MARK: - Models
+
+    @Test func `a save is folded by the model that took the place of one that was cut off`() throws
+    {
+        let (evolving, first, _, now) = try replaced()
+
+        let skill = try first.add("Skill", ["title": .string("Gliding")])
+
+        #expect(try now.value("place", of: skill) == .string("sea"))
+        #expect(try now.value("title", of: skill) == .string("Gliding"))
+        try now.expectSound()
+        _ = evolving
+    }
+
+    @Test func `by a model that was cut off nothing is read or saved`() throws {
+        let (evolving, first, lost, now) = try replaced()
+        let skill = try now.add("Skill", ["title": .string("Gliding"), "place": .string("sky")])
+
+        let request = SaveRequest(changes: [
+            lost.insert(try lost.newObject("Skill"), ["title": .string("Climbing")])
+        ])
+        let codes = [
+            code { try lost.commit(request) },
+            code { _ = try lost.preview(request) },
+            code { _ = try lost.read { try $0.row(skill) } },
+            code { _ = try lost.packedRow(of: skill, at: nil) },
+            code { _ = try lost.readWithSequence { snapshot, _ in try snapshot.exists(skill) } },
+        ]
+
+        #expect(codes == Array(repeating: .generation, count: 5))
+        #expect(try now.value("place", of: skill) == .string("sky"))
+        #expect(try first.value("title", of: skill) == .string("Gliding"))
+        _ = evolving
+    }
+
+    @Test func `a model before what was cut off stays`() throws {
+        let evolving = try Evolving(titled())
+        let new = try evolving.open(titled(attribute("rank", .int64, default: .int(7))))
+        let skill = try new.add("Skill", ["title": .string("Sailing")])
+        let kept = try new.head()
+        try new.add("Skill", ["title": .string("Rowing")])
+
+        try evolving.openings[0].cutBack(to: kept)
+        try new.set(skill, "title", .string("Gliding"))
+
+        #expect(try new.value("rank", of: skill) == .int(7))
+        #expect(try evolving.openings[0].value("title", of: skill) == .string("Gliding"))
+        try new.expectSound()
+    }
+}
