@@ -1,4 +1,5 @@
 package import DaybookJournalLog
+internal import DaybookLMDB
 
 /// A place in a journal: after an entry, or before the first.
 package struct JournalPlace: Sendable, Hashable {
@@ -30,12 +31,45 @@ extension Store {
         }
     }
 
+    /// Whether the journal has the entry of a place, and not another one of its number.
+    ///
+    /// The entry itself is not read, so it may be damaged.
+    ///
+    /// - Complexity: O(log *n*) page reads.
+    package func has(_ place: JournalPlace) throws -> Bool {
+        try reading { try parts.has(place, in: $0) }
+    }
+
+    /// Refuses to go on after a place that is not one of the journal any more.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/generation``.
+    /// - Complexity: O(log *n*) page reads.
+    package func checkHas(_ place: JournalPlace) throws {
+        guard try has(place) else { throw StoreError.journalLost(place.sequence) }
+    }
+
     /// Runs `body`, all of whose errors are this store's.
     package func refusing<Result>(_ body: () throws -> Result) throws(StoreError) -> Result {
         do {
             return try body()
         } catch {
             throw StoreError(wrapping: error, path: path)
+        }
+    }
+}
+
+extension StoreParts {
+    /// Whether the journal has the entry of a place, and not another one of its number. Where that cannot be read, it
+    /// counts as being there: damage is told by whoever reads the entry, and by the check of the journal.
+    func has(
+        _ place: JournalPlace, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> Bool {
+        guard place.sequence > .zero else { return true }
+        do {
+            guard try place.sequence <= journal.last(in: transaction) else { return false }
+            return try journal.digest(at: place.sequence, in: transaction) == place.digest
+        } catch is JournalError {
+            return true
         }
     }
 }
@@ -64,7 +98,7 @@ package struct JournalPages: Sendable {
     /// - Parameter last: The last entry to read; nil for the head.
     /// - Returns: The entries; those before a damaged one come, and the next call throws.
     /// - Throws: ``StoreError`` with ``StoreError/Code/generation`` when the journal is not the one that was
-    ///   read up to here: the file was overwritten with an earlier or another one; with
+    ///   read up to here: the file was overwritten with an earlier or another one, or entries were cut off; with
     ///   ``StoreError/Code/replaced`` when its path leads to another file; with
     ///   ``StoreError/Code/closed``; with ``StoreError/Code/corrupt``.
     /// - Complexity: O(log *n* + *b*) page reads, *b* the pages of the entries.
@@ -72,12 +106,16 @@ package struct JournalPages: Sendable {
         if let failure { throw failure }
         try store.checkIsInPlace()
         let head = try store.head()
-        guard head >= reached.sequence else { throw StoreError.journalLost(reached.sequence) }
         let end = min(last ?? head, head)
-        guard end > reached.sequence else { return [] }
+        guard end > reached.sequence else {
+            // No entry follows that would tell.
+            try store.checkHas(reached)
+            return []
+        }
         let page = store.page(
             from: reached.sequence.next, through: end, bytes: Self.bytesMaximum)
         guard let first = page.entries.first, let newest = page.entries.last else {
+            try store.checkHas(reached)
             if let failure = page.failure { throw failure }
             return []
         }
@@ -96,6 +134,16 @@ extension StoreError {
             .generation,
             "The journal was read up to entry \(sequence), which it does not have any more or has another "
                 + "of. The store was restored to an earlier state, or is a different one; begin again."
+        )
+    }
+
+    /// Why a state that was folded out of entries that are gone is of no use.
+    static func stateLost(_ name: String, _ sequence: SequenceNumber) -> StoreError {
+        StoreError(
+            .generation,
+            "The projection '\(name)' was folded up to entry \(sequence), which the journal does not have any "
+                + "more or has another of. The store was restored to an earlier state, or entries were cut off; "
+                + "rebuild the projection."
         )
     }
 }

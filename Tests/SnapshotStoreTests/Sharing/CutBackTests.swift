@@ -76,4 +76,33 @@ import Testing
         #expect(try evolving.openings[0].value("title", of: skill) == .string("Gliding"))
         try new.expectSound()
     }
+
+    // MARK: - Readers
+
+    private func saveTitles(_ titles: String..., in store: Store) throws {
+        for title in titles { try store.add("Skill", ["title": .string(title)]) }
+    }
+
+    @Test func `a reader at the end is told when another entry took the place of the last one`()
+        throws
+    {
+        let evolving = try Evolving(titled())
+        let store = evolving.store
+        try saveTitles("Sailing", "Rowing", in: store)
+        let head = try store.head()
+        var (pages, others) = (
+            JournalPages(of: store, after: try store.place(after: head)),
+            JournalPages(of: store, after: try store.place(after: SequenceNumber(2)))
+        )
+        #expect(try pages.next().isEmpty)
+
+        try store.cutBack(to: SequenceNumber(2))
+        #expect(try others.next().isEmpty)
+        try saveTitles("Gliding", in: store)
+
+        try #require(try store.head() == head)
+        #expect(code { _ = try pages.next() } == .generation)
+        #expect(try others.next().map(\.sequence) == [head])
+        #expect(try others.next().isEmpty)
+    }
 }
