@@ -84,7 +84,7 @@ public struct JournalProjection<Key: ProjectionKey, Value: Codable & Sendable>: 
     /// its place in one write.
     ///
     /// If the program ends in between, ``catchUp()`` goes on with it, once the state that is read has come as far as the
-    /// journal. Calling this again begins anew.
+    /// journal, or at once where that was folded out of entries that are gone. Calling this again begins anew.
     ///
     /// - Returns: The entry behind which the state stands then.
     /// - Throws: As ``catchUp()``; also with `projectionSuperseded` when a newer version began its own state meanwhile.
@@ -111,7 +111,8 @@ public struct JournalProjection<Key: ProjectionKey, Value: Codable & Sendable>: 
 
     /// The entry behind which the state stands that is read now; zero when nothing has been folded.
     ///
-    /// - Throws: ``StoreError`` when the store cannot be read.
+    /// - Throws: ``StoreError`` when the store cannot be read; with code `generation` when the journal does not have
+    ///   that entry any more.
     /// - Complexity: O(log *n*) page reads.
     public func position() throws(StoreError) -> SequenceNumber {
         try generation()?.place.sequence ?? .zero
@@ -136,7 +137,8 @@ public struct JournalProjection<Key: ProjectionKey, Value: Codable & Sendable>: 
     ///   take numbers from the store, nor sets cursors or moves projections. Doing so stops the program.
     /// - Returns: What `body` returns.
     /// - Throws: ``StoreError`` when the store cannot be read; with code `unreadableValue` when the keys are of another
-    ///   form; what `body` throws.
+    ///   form; with `generation` when the state was folded out of entries that the journal does not have any more;
+    ///   what `body` throws.
     /// - Complexity: O(log *n*) page reads, apart from those of `body`.
     public func read<Result>(
         _ body: (borrowing ProjectionSnapshot<Key, Value>, SequenceNumber) throws -> Result
@@ -152,8 +154,8 @@ public struct JournalProjection<Key: ProjectionKey, Value: Codable & Sendable>: 
     ///
     /// - Parameter key: The key.
     /// - Returns: The value, as it was kept last.
-    /// - Throws: ``StoreError`` with code `unreadableValue` when key or value are of other types; when the store
-    ///   cannot be read.
+    /// - Throws: ``StoreError`` with code `unreadableValue` when key or value are of other types; as
+    ///   ``read(_:)``.
     /// - Complexity: O(log *n*) page reads.
     public func value(for key: Key) throws(StoreError) -> Value? {
         try store.store.refusing { try read { state, _ in try state[key] } }

@@ -82,7 +82,13 @@ public struct ProjectionUpdates<Key: ProjectionKey, Value: Codable & Sendable>: 
 
         /// Behind which entry the state stands, unless that has been told.
         private mutating func untold() throws(StoreError) -> SequenceNumber? {
-            let state = try projection.generation()
+            let state: StateGeneration?
+            do throws(StoreError) {
+                state = try projection.generation()
+            } catch  where error.code == .generation {
+                // Of entries that are gone, while another is built in its place.
+                return nil
+            }
             guard (state?.version ?? projection.version) == projection.version else { return nil }
             let now = (state: state?.number ?? 0, entry: state?.place.sequence ?? .zero)
             if let told, told == now { return nil }

@@ -76,7 +76,8 @@ extension Store {
     ///   - body: Reads the state, which is valid only inside; it must not write to this store. A generation that
     ///     does not exist is empty.
     /// - Returns: What `body` returns.
-    /// - Throws: ``StoreError`` when the store cannot be read; what `body` throws.
+    /// - Throws: ``StoreError`` when the store cannot be read; with ``StoreError/Code/generation`` when the state was
+    ///   folded out of entries that the journal does not have any more; what `body` throws.
     package func readState<Result>(
         of name: String, generation number: UInt32? = nil,
         _ body: (consuming StateReader) throws -> Result
@@ -89,6 +90,9 @@ extension Store {
                 let generation = number.map { kept?.generation($0) } ?? kept?.current
                 // Made between the look for it and the beginning of the transaction.
                 if generation != nil, table == nil { return nil }
+                if let generation, try !parts.has(generation.place, in: transaction) {
+                    throw StoreError.stateLost(name, generation.place.sequence)
+                }
                 return try body(StateReader(generation, table, transaction.shared()))
             }
             if let result { return result }

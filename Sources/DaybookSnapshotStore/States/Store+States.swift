@@ -115,11 +115,12 @@ extension Store {
     ///   - version: The version of the fold.
     ///   - form: What its keys are.
     ///   - rebuilds: Whether a state that is being built goes before the one that is read.
-    ///   - target: The entry to reach; nil for the last one.
+    ///   - target: The entry to reach; nil for the last one, also where that has become an earlier one.
     /// - Returns: The state to move, and what there is to be folded.
     /// - Throws: ``StoreError`` with ``StoreError/Code/readOnly``; with
     ///   ``StoreError/Code/projectionSuperseded`` when a newer version has taken over; with
-    ///   ``StoreError/Code/unreadableValue`` when the version has keys of another form.
+    ///   ``StoreError/Code/unreadableValue`` when the version has keys of another form; with
+    ///   ``StoreError/Code/generation`` when the state was folded out of entries that are gone.
     package func foldTask(
         of name: String, version: Int, _ form: ProjectionKeyForm, rebuilds: Bool,
         through target: SequenceNumber? = nil
@@ -129,10 +130,16 @@ extension Store {
             let head = try parts.journal.head(in: transaction)
             let list = try StoreMetadata.states(parts.tables.meta, in: transaction)
             let kept = list.state(named: name)
-            let target = target ?? head
+            // Entries may have been cut off since the target was set.
+            let target = min(target ?? head, head)
+            // A state of entries that are gone has no future: what is being built in its place goes first.
+            let isLost = try kept.map { try !parts.has($0.current.place, in: transaction) } ?? false
             let generation = try kept?.generation(
-                movedBy: version, to: target, rebuilds: rebuilds)
+                movedBy: version, to: target, rebuilds: rebuilds || isLost)
             try generation?.check(form, of: name)
+            if let generation, try !parts.has(generation.place, in: transaction) {
+                throw StoreError.stateLost(name, generation.place.sequence)
+            }
             return FoldTask(
                 name: name, version: version, form: form, projection: kept,
                 generation: generation, head: head, target: target)
