@@ -173,7 +173,7 @@ struct PlannedMigration {
         options.remoteChanges = .whenChecked
         let location = StoreLocation(
             url: url, type: .file, configurationName: nil, entities: nil, options: options)
-        _ = try coordinator.attach(store, location, headWhenAdded: store.head())
+        _ = try coordinator.attach(store, location, endWhenAdded: store.end())
         return coordinator
     }
 }

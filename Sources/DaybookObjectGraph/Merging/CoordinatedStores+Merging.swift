@@ -51,6 +51,12 @@ extension CoordinatedStores {
     ) throws -> [MergeConflict] {
         guard !context.isReadOnly else { return [] }
         context.processPendingChanges()
+        let end = try store.store.end()
+        guard position(in: store).rewinds == end.rewinds else {
+            // Nobody knows which of what the context shows is of entries that are gone, so all of it is read again.
+            restart(at: end, of: store)
+            return context.mergeWholeParent()
+        }
         let base = position(in: store).base
         guard base < target else { return [] }
         let own = position(in: store).ownEntries

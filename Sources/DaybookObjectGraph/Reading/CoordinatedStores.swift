@@ -65,14 +65,16 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
         startAtHeads()
         held = QueryGenerationToken(sequences: [:])
         for (store, sequence) in sequences {
-            positions[store] = StorePosition(base: sequence, pinned: sequence)
+            let rewinds = positions[store]?.rewinds ?? 0
+            positions[store] = StorePosition(
+                base: JournalEnd(head: sequence, rewinds: rewinds), pinned: sequence)
         }
     }
 
     private func startAtHeads() {
         for store in coordinator.persistentStores {
             positions[store.number] = StorePosition(
-                base: coordinator.headForNewContext(of: store))
+                base: coordinator.endForNewContext(of: store))
         }
     }
 
@@ -84,7 +86,9 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
 
     func hasMoved() throws -> Bool {
         try coordinator.persistentStores.contains { store in
-            try position(in: store).hasForeignEntries(before: store.head().next)
+            let (position, end) = (position(in: store), try store.store.end())
+            return position.rewinds != end.rewinds
+                || position.hasForeignEntries(before: end.head.next)
         }
     }
 
@@ -132,12 +136,12 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
 
     func add(_ store: PersistentStore, for context: ManagedObjectContext) {
         guard coordinator.has(store) else { return }
-        let head = store.headWhenAdded
+        let head = store.endWhenAdded.head
         let known = position(in: store)
         if known.base > head {
             // An older copy was put in the place of the store that was here.
             positions[store.number] = StorePosition(
-                base: head, pinned: known.pinned.map { min($0, head) })
+                base: store.endWhenAdded, pinned: known.pinned.map { min($0, head) })
         }
         guard follows, subscriptions[store.number] == nil else { return }
         follow(store, for: context)
@@ -181,7 +185,7 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
     /// from then on.
     func position(in store: PersistentStore) -> StorePosition {
         if let position = positions[store.number] { return position }
-        let position = StorePosition(base: store.headWhenAdded)
+        let position = StorePosition(base: store.endWhenAdded)
         positions[store.number] = position
         return position
     }
@@ -246,7 +250,7 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
 
     func reset() {
         for store in coordinator.persistentStores {
-            var position = StorePosition(base: coordinator.headForNewContext(of: store))
+            var position = StorePosition(base: coordinator.endForNewContext(of: store))
             position.pin(at: positions[store.number]?.pinned)
             positions[store.number] = position
         }
@@ -296,6 +300,13 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
         }
     }
 
+    /// Begins to follow a store anew, after entries were cut off.
+    func restart(at end: JournalEnd, of store: PersistentStore) {
+        let isPinned = position(in: store).pinned != nil
+        coordinator.rows.learn(of: end, in: store.number)
+        positions[store.number] = StorePosition(base: end, pinned: isPinned ? end.head : nil)
+    }
+
     /// Lets go of the past, now that everything since has been merged.
     func endSpeculation() {
         guard speculates else { return }
@@ -315,7 +326,7 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
     }
 
     private func follow(_ store: PersistentStore, for context: ManagedObjectContext) {
-        followedFrom[store.number] = coordinator.headForNewContext(of: store)
+        followedFrom[store.number] = coordinator.endForNewContext(of: store).head
         let subscription = store.store.subscribe { [weak self, weak context, weak store] sequence in
             guard let context, self != nil, let store else { return }
             context.perform { [weak self, weak context] in

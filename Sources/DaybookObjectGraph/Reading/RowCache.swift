@@ -35,6 +35,8 @@ final class RowCache: Sendable {
         /// Later entries saved here, while those between are missing, because saves that share a sync
         /// end in any order.
         var ahead: [UInt32: Set<SequenceNumber>] = [:]
+        /// How often the journal of each store had been cut off when it was last heard of.
+        var rewinds: [UInt32: UInt64] = [:]
         var clock: @Sendable () -> Int64 = RowCache.uptime
 
         /// How many rows and keys of batches there are.
@@ -339,6 +341,17 @@ final class RowCache: Sendable {
                 state.forget(GraphID(store: store, object: change.object))
             }
         }
+    }
+
+    /// Records where a journal ends, whoever saved its last entry.
+    func learn(of end: JournalEnd, in store: UInt32) {
+        let isCutBack = state.withLock { state in
+            defer { state.rewinds[store] = end.rewinds }
+            return state.rewinds[store].map { $0 != end.rewinds } ?? false
+        }
+        // The rows may be of entries that are gone, and others have their numbers.
+        if isCutBack { forgetAll(of: store) }
+        learn(of: end.head, in: store)
     }
 
     /// Records that an entry exists, whoever saved it.

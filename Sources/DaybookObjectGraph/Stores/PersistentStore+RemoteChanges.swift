@@ -43,8 +43,8 @@ extension PersistentStore {
     public static let historyTokenKey = "historyToken"
 
     /// Counts entries up to here as known, when none has been announced yet.
-    func startAnnouncing(from sequence: SequenceNumber) {
-        announced.withLock { if $0 == nil { $0 = sequence } }
+    func startAnnouncing(from end: JournalEnd) {
+        announced.withLock { if $0 == nil { $0 = end } }
     }
 
     /// Counts what the original of a copy has announced as known.
@@ -52,23 +52,45 @@ extension PersistentStore {
         if let known = original.announced.withLock({ $0 }) { startAnnouncing(from: known) }
     }
 
-    /// Announces an entry, unless it or a later one has been announced.
+    /// Announces an entry that was saved here, unless a later one has been announced.
+    func announceSave(_ sequence: SequenceNumber) {
+        do {
+            guard let known = announced.withLock(\.self) else {
+                announce(try store.end())
+                return
+            }
+            guard sequence <= known.head else {
+                announce(JournalEnd(head: sequence, rewinds: known.rewinds))
+                return
+            }
+            // Saves end in any order. Or entries were cut off, and this one has the number of one of them.
+            if try store.end().rewinds != known.rewinds { noticeOthers() }
+        } catch {
+            // Whoever uses the store next meets the error.
+            return
+        }
+    }
+
+    /// Announces the end of the journal, unless it or a later one has been announced.
     ///
     /// - Returns: Whether it was news.
     @discardableResult
-    func announce(_ sequence: SequenceNumber) -> Bool {
-        let isNews = announced.withLock { announced in
-            guard sequence > announced ?? .zero else { return false }
-            announced = sequence
-            return true
+    func announce(_ end: JournalEnd) -> Bool {
+        let (isNews, isCutBack) = announced.withLock { announced in
+            let known = announced ?? JournalEnd(head: .zero, rewinds: end.rewinds)
+            guard end.isNews(after: known) else { return (false, false) }
+            announced = end
+            return (true, end.rewinds != known.rewinds)
         }
-        if isNews { options.checkpoints?.advance(self, to: sequence) }
-        guard isNews, NotificationInterest.remoteChange.isThere else { return isNews }
+        guard isNews else { return false }
+        if isCutBack { options.checkpoints?.begin(self, at: end.head) }
+        options.checkpoints?.advance(self, to: end.head)
+        guard NotificationInterest.remoteChange.isThere else { return true }
         NotificationCenter.default.post(
             name: .remoteChange, object: coordinator,
             userInfo: [
                 Self.storeKey: self, Self.storeUUIDKey: identifier, Self.urlKey: url,
-                Self.historyTokenKey: sequence,
+                Self.historyTokenKey: end.head,
             ])
         return true
     }
@@ -122,10 +144,10 @@ extension PersistentStoreCoordinator {
     @discardableResult
     fileprivate func announceRemoteChanges(of store: PersistentStore) throws -> Bool {
         try store.store.checkIsInPlace()
-        let head = try store.head()
-        guard store.announce(head) else { return false }
-        rows.learn(of: head, in: store.number)
-        store.store.announce(head)
+        let end = try store.store.end()
+        guard store.announce(end) else { return false }
+        rows.learn(of: end, in: store.number)
+        store.store.announce(end.head)
         return true
     }
 }

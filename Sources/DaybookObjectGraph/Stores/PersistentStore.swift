@@ -19,10 +19,10 @@ public final class PersistentStore: Sendable {
     /// The store's number in its coordinator.
     let number: UInt32
     package let store: Store
-    /// The entry from which contexts that were made before the store was added begin to follow it.
-    let headWhenAdded: SequenceNumber
-    /// The last entry that has been announced.
-    let announced = Mutex<SequenceNumber?>(nil)
+    /// The end of the journal from which contexts that were made before the store was added begin to follow it.
+    let endWhenAdded: JournalEnd
+    /// The end of the journal that has been announced.
+    let announced = Mutex<JournalEnd?>(nil)
     private let entities: Set<EntityNumber>?
     private let owner = Mutex(StoreOwner())
     private let keptValues = Mutex(KeptValues())
@@ -44,7 +44,7 @@ public final class PersistentStore: Sendable {
     }
 
     init(
-        _ location: StoreLocation, number: UInt32, store: Store, headWhenAdded: SequenceNumber,
+        _ location: StoreLocation, number: UInt32, store: Store, endWhenAdded: JournalEnd,
         rows: RowCache
     ) {
         url = location.url
@@ -54,10 +54,10 @@ public final class PersistentStore: Sendable {
         options = location.options
         self.number = number
         self.store = store
-        self.headWhenAdded = headWhenAdded
+        self.endWhenAdded = endWhenAdded
         self.rows = rows
         identifier = store.uuid
-        options.checkpoints?.begin(self, at: headWhenAdded)
+        options.checkpoints?.begin(self, at: endWhenAdded.head)
     }
 
     /// The coordinator that the store was added to; nil when it has gone.
@@ -71,7 +71,7 @@ public final class PersistentStore: Sendable {
     /// Begins to announce what others save, where the options ask for it.
     func beginToWatchOthers() {
         guard options.remoteChanges == .immediate else { return }
-        startAnnouncing(from: headWhenAdded)
+        startAnnouncing(from: endWhenAdded)
         watch.withLock { $0 = watchOthers() }
         store.followSharedJournal()
         // What was saved before the watch began.
@@ -138,7 +138,7 @@ public final class PersistentStore: Sendable {
         do {
             let result = try store.commit(request)
             rows.endSaving(result.sequence, of: result.changes, in: number)
-            if let sequence = result.sequence { announce(sequence) }
+            if let sequence = result.sequence { announceSave(sequence) }
             return result
         } catch {
             rows.endSaving(nil, of: [], in: number)

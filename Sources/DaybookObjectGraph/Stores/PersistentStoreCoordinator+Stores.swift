@@ -51,7 +51,7 @@ extension PersistentStoreCoordinator {
     private func addPersistentStore(_ location: StoreLocation) throws -> PersistentStore {
         let store = try openOrMake(location)
         try number(by: store.schema.version, of: location.url)
-        let added = try attach(store, location, headWhenAdded: store.head())
+        let added = try attach(store, location, endWhenAdded: store.end())
         inEveryContext { $0.beginFollowing(added) }
         post(.persistentStoreCoordinatorStoresDidChange, added: [added])
         return added
@@ -94,7 +94,7 @@ extension PersistentStoreCoordinator {
                     Set(names.compactMap { store.schema.entity(named: $0)?.number })
                 },
                 options: options),
-            headWhenAdded: sequence)
+            endWhenAdded: JournalEnd(head: sequence, rewinds: store.end().rewinds))
     }
 
     private func openOrMake(_ location: StoreLocation) throws -> Store {
@@ -206,7 +206,7 @@ extension PersistentStoreCoordinator {
             // Contexts may ask the original for numbers until the copy replaces it.
             try opened.skipObjectNumbers(Self.numbersWhileMoving)
             let copied = PersistentStore(
-                location, number: store.number, store: opened, headWhenAdded: store.headWhenAdded,
+                location, number: store.number, store: opened, endWhenAdded: store.endWhenAdded,
                 rows: rows)
             // Another process or coordinator may write to the file meanwhile.
             guard try store.head() == copied.head() else {

@@ -126,7 +126,7 @@ public final class PersistentStoreCoordinator: Sendable {
     ///
     /// - Throws: ``StoreError`` with code `exists` when the store, or a copy of it, is here already.
     func attach(
-        _ store: Store, _ location: StoreLocation, headWhenAdded: SequenceNumber
+        _ store: Store, _ location: StoreLocation, endWhenAdded: JournalEnd
     ) throws -> PersistentStore {
         defer { attachments.add(1, ordering: .releasing) }
         let added = try attached.withLock { stores in
@@ -134,7 +134,7 @@ public final class PersistentStoreCoordinator: Sendable {
                 throw StoreError.alreadyAdded(location.url, as: other)
             }
             return stores.append(
-                location, store, headWhenAdded, rows, number: identifiers.number(for: store.uuid))
+                location, store, endWhenAdded, rows, number: identifiers.number(for: store.uuid))
         }
         added.belong(to: self)
         rows.forgetAll(of: added.number)
@@ -199,16 +199,16 @@ public final class PersistentStoreCoordinator: Sendable {
         }
     }
 
-    func headForNewContext(of store: PersistentStore) -> SequenceNumber {
+    func endForNewContext(of store: PersistentStore) -> JournalEnd {
         do {
-            let head = try store.head()
-            rows.learn(of: head, in: store.number)
-            store.startAnnouncing(from: head)
-            return head
+            let end = try store.store.end()
+            rows.learn(of: end, in: store.number)
+            store.startAnnouncing(from: end)
+            return end
         } catch {
             // A store that cannot be read reports it at the first fetch; merging from the beginning is
             // right, only slower.
-            return .zero
+            return JournalEnd(head: .zero, rewinds: 0)
         }
     }
 
@@ -257,12 +257,12 @@ private struct AttachedStores {
     }
 
     mutating func append(
-        _ location: StoreLocation, _ store: Store, _ headWhenAdded: SequenceNumber,
+        _ location: StoreLocation, _ store: Store, _ endWhenAdded: JournalEnd,
         _ rows: RowCache,
         number: UInt32
     ) -> PersistentStore {
         let added = PersistentStore(
-            location, number: number, store: store, headWhenAdded: headWhenAdded, rows: rows)
+            location, number: number, store: store, endWhenAdded: endWhenAdded, rows: rows)
         while stores.count <= Int(number) { stores.append(nil) }
         stores[Int(number)] = added
         current.append(added)

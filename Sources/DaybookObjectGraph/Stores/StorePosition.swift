@@ -1,16 +1,21 @@
 import DaybookJournalLog
+import DaybookSnapshotStore
 
 /// How far a context has followed one store.
 struct StorePosition {
     /// The entry up to which the saves of others have been merged.
     var base: SequenceNumber
+    /// How often the journal had been cut off when that was so: afterwards nobody can tell which of what was merged is
+    /// gone.
+    let rewinds: UInt64
     /// Entries after the base that the context saved itself.
     var ownEntries = SequenceRanges()
     /// The entry whose state the context reads; nil for the newest.
     var pinned: SequenceNumber?
 
-    init(base: SequenceNumber, pinned: SequenceNumber? = nil) {
-        self.base = base
+    init(base: JournalEnd, pinned: SequenceNumber? = nil) {
+        self.base = base.head
+        rewinds = base.rewinds
         self.pinned = pinned
     }
 

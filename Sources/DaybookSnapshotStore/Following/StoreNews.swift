@@ -19,8 +19,8 @@ final class StoreNews: Sendable {
         var next = 0
         var listeners: [Int: Listener] = [:]
         var watch: FileWatch?
-        /// The last entry that listeners were told of.
-        var told = SequenceNumber.zero
+        /// The end of the journal that listeners were told of.
+        var told = JournalEnd(head: .zero, rewinds: 0)
     }
 
     private let state = Mutex(State())
@@ -30,12 +30,12 @@ final class StoreNews: Sendable {
     ) -> Int {
         // The file is not read inside the lock, which savers ask for. Where it cannot be read, one notice too many
         // is given, and who looks then meets the error.
-        let head = (try? store.head()) ?? .zero
+        let end = (try? store.end()) ?? JournalEnd(head: .zero, rewinds: 0)
         return state.withLock { state in
             state.next += 1
             state.listeners[state.next] = Listener(interest: interest, tell: tell)
             if state.watch == nil {
-                state.told = head
+                state.told = end
                 state.watch = store.watchFile { [weak self, weak store] in
                     guard let self, let store else { return }
                     look(at: store)
@@ -60,7 +60,7 @@ final class StoreNews: Sendable {
     /// Tells those who want to hear of everything that this opening has saved an entry.
     func tell(of sequence: SequenceNumber) {
         let listeners = state.withLock { state in
-            state.told = max(state.told, sequence)
+            state.told.head = max(state.told.head, sequence)
             return state.listeners.values.filter { $0.interest == .everything }
         }
         for listener in listeners { listener.tell() }
@@ -71,14 +71,14 @@ final class StoreNews: Sendable {
         for listener in state.withLock({ Array($0.listeners.values) }) { listener.tell() }
     }
 
-    /// Looks whether others have saved.
-    private func look(at store: Store) {
+    /// Looks whether others have saved, or entries were cut off.
+    func look(at store: Store) {
         do {
             try store.checkIsInPlace()
-            let head = try store.head()
+            let end = try store.end()
             let isNews = state.withLock { state in
-                guard head > state.told else { return false }
-                state.told = head
+                guard end.isNews(after: state.told) else { return false }
+                state.told = end
                 return true
             }
             guard isNews else { return }
@@ -113,8 +113,8 @@ package final class StoreWatch: Sendable {
 }
 
 extension Store {
-    /// Calls `listener` whenever there may be something new: an entry, the end of this opening, or another file
-    /// in the place of the store's.
+    /// Calls `listener` whenever there may be something new: an entry, one that is gone, the end of this opening, or
+    /// another file in the place of the store's.
     ///
     /// What is saved after this has returned is told. The listener is called on the thread that saved or on
     /// one that watches files, with no lock held; it should only make a note, and look later.

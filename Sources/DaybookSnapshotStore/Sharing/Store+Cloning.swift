@@ -320,5 +320,6 @@ extension Store {
             try StoreMetadata.setSharedNumbers(nil, parts.tables.meta, in: transaction)
             try StoreMetadata.countRewind(parts.tables.meta, in: transaction)
         }
+        news.look(at: self)
     }
 }

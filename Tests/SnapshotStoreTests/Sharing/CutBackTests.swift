@@ -105,4 +105,22 @@ import Testing
         #expect(try others.next().map(\.sequence) == [head])
         #expect(try others.next().isEmpty)
     }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `listeners are told of a cut, and of what is saved after it`() async throws {
+        let evolving = try Evolving(titled())
+        try saveTitles("Sailing", "Rowing", "Diving", in: evolving.store)
+        let other = try evolving.open(titled())
+        let (told, tell) = AsyncStream.makeStream(of: Void.self)
+        let watch = evolving.openings[0].watch(.others) { tell.yield() }
+        var notices = told.makeAsyncIterator()
+
+        try other.cutBack(to: SequenceNumber(2))
+        await notices.next()
+        try saveTitles("Gliding", in: other)
+        await notices.next()
+
+        #expect(try evolving.openings[0].head() == SequenceNumber(3))
+        withExtendedLifetime(watch) {}
+    }
 }
