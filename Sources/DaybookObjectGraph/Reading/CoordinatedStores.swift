@@ -17,6 +17,8 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
     private let isPast: Bool
     /// How far the context has followed each store, by the store's number.
     private var positions: [UInt32: StorePosition] = [:]
+    /// Which entries those are that the context is held to.
+    private var pinMarks = PinMarks()
     // Unchecked because every fault would pay for the check, and nothing here calls the program.
     /// The state to read, as it was requested; nil for always the newest.
     @exclusivity(unchecked) private var held: QueryGenerationToken?
@@ -51,6 +53,7 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
         startAtHeads()
         held = QueryGenerationToken(sequences: [:])
         for (store, sequence) in sequences { positions[store]?.pinned = sequence }
+        notePins()
     }
 
     /// The stores as of given entries, from which the context's changes start until they are saved,
@@ -68,6 +71,19 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
             let rewinds = positions[store]?.rewinds ?? 0
             positions[store] = StorePosition(
                 base: JournalEnd(head: sequence, rewinds: rewinds), pinned: sequence)
+        }
+        notePins()
+    }
+
+    /// Notes which entries those are that the context is held to.
+    private func notePins() {
+        do {
+            for store in stores {
+                try pinMarks.check(positions[store.number]?.pinned ?? .zero, of: store)
+            }
+        } catch {
+            // The first read meets the error.
+            return
         }
     }
 
@@ -194,10 +210,13 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
     func position(toRead store: PersistentStore) throws -> SequenceNumber? {
         guard held != nil else { return nil }
         if isHeldAtNextRead { try pin() }
-        return positions[store.number]?.pinned ?? .zero
+        let pinned = positions[store.number]?.pinned ?? .zero
+        try pinMarks.check(pinned, of: store)
+        return pinned
     }
 
     private func pin() throws {
+        pinMarks.forgetAll()
         for store in coordinator.persistentStores {
             var position = position(in: store)
             position.pinned = try store.head()
@@ -208,9 +227,9 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
 
     func reading<Result>(_ state: ReadState, _ body: () throws -> Result) throws -> Result {
         let (before, isHeldLater) = (held, isHeldAtNextRead)
-        let pins = positions.mapValues(\.pinned)
+        let (pins, marks) = (positions.mapValues(\.pinned), pinMarks)
         defer {
-            (held, isHeldAtNextRead) = (before, isHeldLater)
+            (held, isHeldAtNextRead, pinMarks) = (before, isHeldLater, marks)
             for number in positions.keys { positions[number]?.pinned = pins[number] ?? nil }
         }
         (held, isHeldAtNextRead) = (QueryGenerationToken(sequences: [:]), false)
@@ -241,11 +260,13 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
         speculates = false
         held = token
         isHeldAtNextRead = token == .current
+        pinMarks.forgetAll()
         for store in coordinator.persistentStores {
             var position = position(in: store)
             position.pin(at: token?.sequence(inStore: store.identifier))
             positions[store.number] = position
         }
+        if !isHeldAtNextRead { notePins() }
     }
 
     func reset() {
@@ -260,6 +281,7 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
     /// again has to be what was saved.
     func recordSave(_ sequence: SequenceNumber, in store: PersistentStore) {
         positions[store.number]?.recordSave(sequence)
+        pinMarks.forget(store.number)
     }
 
     func unmergedTouches(
@@ -277,6 +299,7 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
     ) throws {
         var position = position(in: store)
         coordinator.rows.learn(of: target, in: store.number)
+        pinMarks.forget(store.number)
         if position.pinned != nil { position.pinned = target }
         // What is read from here on is what the entries lead to.
         positions[store.number]?.pinned = position.pinned
@@ -304,6 +327,7 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
     func restart(at end: JournalEnd, of store: PersistentStore) {
         let isPinned = position(in: store).pinned != nil
         coordinator.rows.learn(of: end, in: store.number)
+        pinMarks.forget(store.number)
         positions[store.number] = StorePosition(base: end, pinned: isPinned ? end.head : nil)
     }
 

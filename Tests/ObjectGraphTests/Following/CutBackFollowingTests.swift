@@ -130,4 +130,29 @@ struct CutBackFollowingTests {
         #expect(try anew.performAndWait { try anew.account(account).balance } == 1)
         withExtendedLifetime(ada) {}
     }
+
+    @Test(arguments: [0, 3, 9])
+    func `a context as of an entry that was cut off shows no other`(_ more: Int) throws {
+        let (_, kept) = try saveSome()
+        let last = try followed.store.head()
+        let past = try followed.container.context(at: .sequence(last))
+        let early = try followed.container.context(at: .sequence(kept))
+        let held = followed.container.newBackgroundContext()
+        try held.performAndWait { () throws in
+            try held.setQueryGeneration(from: .current)
+            #expect(try owners(in: held) == ["Ada", "Bea", "Ben", "Bob"])
+        }
+
+        try cutBack(to: kept)
+        for _ in 0..<more { try followed.open("Cyd", in: other) }
+
+        for context in [past, held] {
+            #expect(context.performAndWait { code { _ = try owners(in: context) } } == .generation)
+        }
+        #expect(try early.performAndWait { try owners(in: early) } == ["Ada"])
+        try held.performAndWait { () throws in
+            try held.setQueryGeneration(from: .current)
+            #expect(try owners(in: held) == ["Ada"] + Array(repeating: "Cyd", count: more))
+        }
+    }
 }
