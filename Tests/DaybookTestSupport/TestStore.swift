@@ -1,3 +1,4 @@
+internal import DaybookJournalLog
 package import DaybookObjectModel
 package import DaybookSnapshotStore
 
@@ -61,5 +62,17 @@ package enum TestStore {
         var options = options
         if !options.isReadOnly, options.link == nil { options.link = BackEnd.link(ofFileAt: path) }
         return try Store.open(at: path, model: model, options: options)
+    }
+
+    /// Cuts off entries at the end of a store that others have open, as `daybook pull --rewind` does.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - last: The entry that becomes the last one.
+    /// - Throws: ``StoreError``, as `Store.cutBack`.
+    package static func cutBack(at path: String, to last: UInt64) throws {
+        let store = try open(at: path)
+        try store.cutBack(to: SequenceNumber(last))
+        try store.close()
     }
 }

@@ -169,6 +169,23 @@ import Testing
         #expect(page.status == 500)
     }
 
+    @Test(.ownStores("The servers would bring back what is cut off."))
+    func `that entries were cut off is told, and ends the events`() throws {
+        let (server, address) = try serve()
+        defer { server.kill() }
+        let listener = try ChildProcess(
+            Self.curl, ["--silent", "--no-buffer", "--max-time", "60", address + "after-2"],
+            input: URL(fileURLWithPath: "/dev/null"))
+        defer { listener.kill() }
+        while let line = listener.nextLine(), !line.hasPrefix("data: ") {}
+
+        try TestStore.cutBack(
+            at: library.folder.url.appending(path: "library.daybook").path, to: 2)
+        try record("C")
+
+        #expect(listener.remainingLines().contains("event: failure"))
+    }
+
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
     func `an interruption ends it, with clients that listen`(signal: Int32) throws {
         let (server, address) = try serve()

@@ -74,6 +74,23 @@ import Testing
         #expect(second.contains(#""note":"D""#))
     }
 
+    @Test(
+        .ownStores("The servers would bring back what is cut off."),
+        arguments: [["log", "--follow", "-n", "1"], ["tail", "-f", "-n", "1"]])
+    func `a follower ends when what it has shown is cut off`(words: [String]) throws {
+        let follower = try follower(words)
+        defer { follower.kill() }
+        try #require(follower.nextLine() != nil)
+
+        try TestStore.cutBack(
+            at: library.folder.url.appending(path: "library.daybook").path, to: 2)
+        try recordShelves(["C", "D"])
+
+        #expect(follower.nextLine() == nil)
+        #expect(follower.wait() == .exited(2))
+        #expect(try follower.talk().contains("begin again"))
+    }
+
     @Test func `only entries that fit a filter are followed`() throws {
         try recordShelves(["wanted 0"])
         let follower = try follower(["log", "-f", "-n", "1", "--grep", "wanted"])

@@ -162,6 +162,21 @@ import Testing
         try screen.wait(for: "entry 3 of 5")
     }
 
+    @Test(.ownStores("The servers would bring back what is cut off."))
+    func `what took the place of entries that were cut off appears`() throws {
+        let library = try LibraryStore()
+        let screen = try TerminalScreen("browse library.daybook", in: library.folder.url)
+        try screen.wait(for: "entry 3 of 3")
+
+        try TestStore.cutBack(
+            at: library.folder.url.appending(path: "library.daybook").path, to: 2)
+        _ = try library.record(
+            #"{"op":"insert","entity":"Shelf","values":{"label":"C"}}"# + "\n"
+                + #"{"op":"save","note":"Another third"}"# + "\n")
+
+        try screen.wait(for: "entry 3 of 3", "Another third")
+    }
+
     @Test func `what others save does not take away what somebody reads`() throws {
         let library = try LibraryStore()
         let screen = try TerminalScreen("browse library.daybook", in: library.folder.url)

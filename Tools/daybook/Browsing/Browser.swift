@@ -42,6 +42,8 @@ struct Browser {
     /// How wide the lines of the page can be, as it was drawn last.
     var pageWidth = 60
 
+    /// How often the journal had been cut off when the head was read.
+    private var rewinds: UInt64
     private var headings: [SequenceNumber: EntryHeading] = [:]
     private var tags: [SequenceNumber: [String]] = [:]
     private var drawn: (page: BrowserPage, at: SequenceNumber, lines: [BrowserLine])?
@@ -54,7 +56,8 @@ struct Browser {
         self.canEdit = canEdit
         self.author = author
         reader = AuditReader(store)
-        head = try store.head()
+        let end = try store.end()
+        (head, rewinds) = (end.head, end.rewinds)
         (selected, top) = (head, head)
         try readTags()
     }
@@ -119,10 +122,15 @@ struct Browser {
     /// Takes in what has been saved. Who looks at the last entry goes on with the new one.
     mutating func follow() throws {
         try store.checkIsInPlace()
-        let now = try store.head()
-        guard now != head else { return }
+        let end = try store.end()
+        let now = end.head
+        guard now != head || end.rewinds != rewinds else { return }
         let wasLast = selected == head
-        head = now
+        if end.rewinds != rewinds {
+            // The numbers are those of other entries by now.
+            (headings, read, plannedUndo) = ([:], nil, nil)
+        }
+        (head, rewinds) = (now, end.rewinds)
         try readTags()
         if selected > now {
             select(now)

@@ -17,6 +17,8 @@ final class EventStream: @unchecked Sendable {
 
     private let page: ServedPage
     private var reached: SequenceNumber
+    /// The entry up to which was read; nil before it was looked for.
+    private var place: JournalPlace?
     private var rest: ArraySlice<UInt8> = ArraySlice("retry: 1000\n\n".utf8)
     private var isOver = false
     private let saved = DispatchSemaphore(value: 0)
@@ -41,11 +43,14 @@ final class EventStream: @unchecked Sendable {
         var glances = 0
         while !isOver, !Interruption.isThere {
             do {
+                let known = try place ?? page.store.place(after: reached)
+                place = known
+                try page.store.checkHas(known)
                 let head = try page.store.head()
                 if head > reached {
                     let last = min(head, SequenceNumber(reached.rawValue + Self.batch))
                     let events = try page.events(after: reached, through: last)
-                    reached = last
+                    (reached, place) = (last, nil)
                     return events
                 }
             } catch {

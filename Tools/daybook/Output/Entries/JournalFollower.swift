@@ -53,17 +53,21 @@ struct JournalFollower {
     ///   - body: Takes an entry.
     ///   - end: Called when all existing entries have been handed over, with the last one tested,
     ///     even if it did not pass.
-    /// - Throws: ``OutputClosed`` when the reader of the output is gone; errors of the closures.
+    /// - Throws: ``OutputClosed`` when the reader of the output is gone; ``StoreError`` with code `generation` when the
+    ///   journal does not have the last entry that was tested any more; errors of the closures.
     func eachBatch(
         after reached: inout SequenceNumber, _ body: (AuditRecord) throws -> Void,
         end: (SequenceNumber) throws -> Void
     ) throws {
         let saves = try SaveWait(for: store)
+        var place = try store.place(after: reached)
         while true {
             try store.checkIsInPlace()
+            try store.checkHas(place)
             let head = try store.head()
             if head > reached {
                 reached = try pass(from: reached.next, through: head, body)
+                place = try store.place(after: reached)
                 try end(reached)
             }
             if Interruption.isThere { return }
