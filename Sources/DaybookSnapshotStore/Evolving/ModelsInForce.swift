@@ -21,7 +21,7 @@ extension ModelPlace {
     ) throws -> ModelPlace {
         ModelPlace(
             sequence: try Projection.lastModel(tables, in: transaction),
-            rewinds: try StoreMetadata.rewinds(tables.meta, in: transaction))
+            rewinds: try StoreMetadata.rewindsIfSound(tables.meta, in: transaction))
     }
 }
 

@@ -126,7 +126,7 @@ extension Snapshot {
     func pastPlace(of index: SchemaIndex) throws -> PastIndexes.Place {
         PastIndexes.Place(
             property: index.number, moment: sequence,
-            rewinds: try StoreMetadata.rewinds(projection.tables.meta, in: transaction))
+            rewinds: try StoreMetadata.rewindsIfSound(projection.tables.meta, in: transaction))
     }
 
     /// The records that the objects had which have changed since; nil when these are too many.

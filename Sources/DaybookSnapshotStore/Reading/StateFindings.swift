@@ -41,12 +41,12 @@ final class StateFindings {
 
     /// How often entries were cut off the end of the journal.
     ///
-    /// - Throws: As ``StoreMetadata/rewinds(_:in:)``.
+    /// - Throws: As ``StoreMetadata/rewindsIfSound(_:in:)``.
     static func rewinds(
         _ tables: StoreTables, in transaction: borrowing ReadTransaction
     ) throws -> UInt64 {
         try kept(by: transaction).rewinds.value {
-            try StoreMetadata.rewinds(tables.meta, in: transaction)
+            try StoreMetadata.rewindsIfSound(tables.meta, in: transaction)
         }
     }
 

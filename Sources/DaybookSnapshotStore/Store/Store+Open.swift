@@ -238,7 +238,7 @@ extension Store {
             // What is wrong with the table is found by comparing it with the journal.
             let place = ModelPlace(
                 sequence: SequenceNumber(1),
-                rewinds: try StoreMetadata.rewinds(tables.meta, in: transaction))
+                rewinds: try StoreMetadata.rewindsIfSound(tables.meta, in: transaction))
             return StoreModel(place: place, schema: Schema(first))
         }
     }

@@ -134,6 +134,18 @@ struct StoreMetadata: Sendable {
         return try reader.uint64(bytes.span.bytes)
     }
 
+    /// As ``rewinds(_:in:)``; the greatest number where the record is damaged. That is for the check of the store to
+    /// tell: who reads or saves only asks whether the count is another one than before, and goes on.
+    static func rewindsIfSound(
+        _ meta: Table, in transaction: borrowing some Reading & ~Copyable
+    ) throws -> UInt64 {
+        do {
+            return try rewinds(meta, in: transaction)
+        } catch let error as StoreError where error.code == .corrupt {
+            return .max
+        }
+    }
+
     /// Counts that entries were cut off.
     static func countRewind(
         _ meta: Table, in transaction: borrowing WriteTransaction

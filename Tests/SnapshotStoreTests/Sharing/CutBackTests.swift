@@ -77,6 +77,21 @@ import Testing
         try new.expectSound()
     }
 
+    @Test func `a damaged count of cuts keeps nobody from reading and saving`() throws {
+        let evolving = try Evolving(titled())
+        let store = evolving.store
+        try store.writing { [meta = store.parts.tables.meta] transaction in
+            try StoreMetadata.put(StoreMetadata.Name.rewinds, [1], meta, in: transaction)
+        }
+
+        let skill = try store.add("Skill", ["title": .string("Sailing")])
+        let other = try evolving.open(titled(attribute("rank", .int64, default: .int(7))))
+
+        #expect(try store.value("title", of: skill) == .string("Sailing"))
+        #expect(try other.value("rank", of: skill) == .int(7))
+        #expect(try other.verify().findings.map(\.place) == ["meta, 'rewinds'"])
+    }
+
     // MARK: - Readers
 
     private func saveTitles(_ titles: String..., in store: Store) throws {
