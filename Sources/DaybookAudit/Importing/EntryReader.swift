@@ -28,7 +28,9 @@ package struct EntryReader: Sendable {
     /// - Throws: ``JSONError`` with the location within the line, the mistake and the remedy.
     package mutating func read(_ line: [UInt8]) throws(JSONError) -> Line {
         let json = try JSONValue(parsing: line)
-        if let data = try LargeDataLine(json) { return .data(data) }
+        if let data = try LargeDataLine(known(LargeDataLine.members, of: json)) {
+            return .data(data)
+        }
         return .events(try events(from: json))
     }
 
@@ -79,11 +81,13 @@ package struct EntryReader: Sendable {
     private func members(
         of json: JSONValue, _ names: [String]
     ) throws(JSONError) -> ExportMembers {
-        guard ignoresUnknown, case .object(let members) = json else {
-            return try ExportMembers(json, names: names)
-        }
-        return try ExportMembers(
-            .object(members.filter { names.contains($0.name) }), names: names)
+        try ExportMembers(known(names, of: json), names: names)
+    }
+
+    /// An object without the members that are to be skipped.
+    private func known(_ names: [String], of json: JSONValue) -> JSONValue {
+        guard ignoresUnknown, case .object(let members) = json else { return json }
+        return .object(members.filter { names.contains($0.name) })
     }
 
     // MARK: - Changes
@@ -142,7 +146,7 @@ package struct EntryReader: Sendable {
                     read.append(ForeignMembership.Member(name: name, order: 0))
                     continue
                 }
-                let fields = try ExportMembers(element, names: ["object", "order"])
+                let fields = try self.members(of: element, ["object", "order"])
                 read.append(
                     ForeignMembership.Member(
                         name: try fields.required("object", read: .text),

@@ -14,6 +14,9 @@ package struct LargeDataLine: Sendable {
     let offset: Int
     let bytes: Data
 
+    /// The members of a line.
+    static let members = ["data", "offset", "bytes"]
+
     /// How many bytes a line has.
     static let bytesMaximum = 768 << 10
 
@@ -27,7 +30,7 @@ package struct LargeDataLine: Sendable {
         else {
             return nil
         }
-        let fields = try ExportMembers(json, names: ["data", "offset", "bytes"])
+        let fields = try ExportMembers(json, names: Self.members)
         guard let data = LargeData(reference: try fields.required("data", read: .text)) else {
             throw JSONError("A reference such as \"large:5242880:3f…\" was expected.", at: "data")
         }
