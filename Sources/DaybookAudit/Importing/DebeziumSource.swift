@@ -32,7 +32,8 @@ struct DebeziumSource {
         let snapshot = members["snapshot"]?.plainText
         return ForeignOrigin(
             stream: table.stream,
-            transaction: transaction?["id"]?.plainText ?? members["txId"]?.plainText
+            // PostgreSQL's 'transaction.id' has the place of each change behind the number.
+            transaction: members["txId"]?.plainText ?? transaction?["id"]?.plainText
                 ?? members["gtid"]?.plainText,
             position: position(total: transaction?["total_order"]?.plainText),
             isSnapshot: isRead || (snapshot != nil && snapshot != "false"),
@@ -59,12 +60,19 @@ struct DebeziumSource {
         return overflow ? nil : microseconds
     }
 
-    /// The position in the form of each connector: PostgreSQL and Db2, MySQL, SQL Server, Oracle,
-    /// MongoDB; else by time.
+    /// The position in the form of each connector: PostgreSQL, Oracle, MySQL, SQL Server and Db2, MongoDB; else by
+    /// time.
     private func position(total: String?) -> ForeignPosition? {
+        if let (kind, parts) = committed {
+            return ForeignPosition(
+                kind: kind, parts: parts + [total].compactMap(\.self),
+                total == nil ? .step : .event)
+        }
+        // Where PostgreSQL's changes are in its log does not say in which order they come.
+        if members["connector"]?.plainText == "postgresql" { return nil }
         let kinds = [
             ["lsn"], ["file", "pos", "row"], ["commit_lsn", "change_lsn", "event_serial_no"],
-            ["commit_lsn", "change_lsn"], ["scn"], ["ts_ms", "ord"], ["ts_us"], ["ts_ms"],
+            ["commit_lsn", "change_lsn"], ["ts_ms", "ord"], ["ts_us"], ["ts_ms"],
         ]
         for kind in kinds {
             var parts = kind.compactMap { members[$0]?.plainText }
@@ -77,9 +85,35 @@ struct DebeziumSource {
         }
         return nil
     }
+
+    /// The position of a change that is told when its transaction is committed, though it was made before changes of
+    /// others that were told already: a place among the commits, and that of the change itself.
+    ///
+    /// An initial state is at its own place among the commits, and so is what comes before the first commit that the
+    /// connector knows of.
+    private var committed: (kind: String, parts: [String])? {
+        if let own = members["scn"]?.plainText {
+            return ("scn", [members["commit_scn"]?.plainText ?? own, own])
+        }
+        // JSON in a text: the last commit before it, and its own place.
+        guard let text = members["sequence"]?.plainText,
+            case .array(let places)? = JSONValue.parsed(text), places.count == 2,
+            let own = places[1].plainText
+        else { return nil }
+        return ("sequence", [places[0].plainText ?? own, own])
+    }
 }
 
 extension JSONValue {
+    /// What a text is as JSON; nil if it is none.
+    fileprivate static func parsed(_ text: String) -> JSONValue? {
+        do {
+            return try JSONValue(parsing: Array(text.utf8))
+        } catch {
+            return nil
+        }
+    }
+
     /// Text, or the digits of a number, or the word for a truth value; nil for everything else.
     var plainText: String? {
         switch self {

@@ -16,10 +16,15 @@ struct StreamArguments {
         "For a stream: import even if the old values of the input differ from the store's.")
     private let skipsRepeated = Flag(
         "--skip-repeated", "For a stream: skip events at or before a position already reached.")
+    private let forgetsPositions = Flag(
+        "--forget-positions",
+        "For a stream: import events whatever positions earlier imports have reached.")
 
-    var all: [any Argument] { [keys, tables, ignoresBefore, skipsRepeated, ignoresUnknown] }
+    var all: [any Argument] { besidesCoreData + [ignoresUnknown] }
     /// Those that have no meaning for the store of Core Data.
-    var besidesCoreData: [any Argument] { [keys, tables, ignoresBefore, skipsRepeated] }
+    var besidesCoreData: [any Argument] {
+        [keys, tables, ignoresBefore, skipsRepeated, forgetsPositions]
+    }
 
     func options(_ arguments: ParsedArguments) throws -> Importer.Options {
         var options = Importer.Options()
@@ -36,6 +41,7 @@ struct StreamArguments {
         options.ignoresUnknown = skipsUnknown(arguments)
         options.ignoresBefore = arguments[ignoresBefore]
         options.skipsRepeated = arguments[skipsRepeated]
+        options.forgetsPositions = arguments[forgetsPositions]
         return options
     }
 

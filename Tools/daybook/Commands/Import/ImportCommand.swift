@@ -60,12 +60,13 @@ struct ImportCommand: Command {
                 of the input are kept.
 
                 The old values of a line must equal those in the store. The events of a stream
-                must come in order (lsn, file and pos, commit_lsn, scn, else the time). The
-                store keeps the position reached in each table, so importing the same stream
-                again adds nothing, and an interrupted stream continues; a warning counts the
-                events skipped. Late events, at a position before the last imported one of their
-                table, are among these. No position is kept for a stream whose events have only
-                the time.
+                must come in order (sequence, lsn, file and pos, commit_lsn, commit_scn, else the
+                time). The store keeps the position reached in each table, so importing the same
+                stream again adds nothing, and an interrupted stream continues; a warning counts
+                the events skipped. Late events, at a position before the last imported one of
+                their table, are among these. With --forget-positions all events are imported. No
+                position is kept for a stream whose events have only the time, or of PostgreSQL's
+                without their sequence, which is the order of commits.
 
                 csv: a table of comma-separated values (RFC 4180) in UTF-8, whose first line
                 names the columns. Each further line becomes an object of --entity, and all of

@@ -23,6 +23,8 @@ final class Importer {
         var ignoresBefore = false
         /// Events at or before a position already reached are skipped.
         var skipsRepeated = false
+        /// The positions that earlier imports have reached do not count.
+        var forgetsPositions = false
     }
 
     /// An event and its line.
@@ -84,6 +86,7 @@ final class Importer {
                     "What the store keeps as '\(name)' is not a place in a stream. Remove it with "
                         + "the program that set it.")
             }
+            guard !options.forgetsPositions else { continue }
             kept[String(name.dropFirst(Self.prefix.count))] = position
         }
     }
@@ -197,11 +200,18 @@ final class Importer {
         let origin = event.origin
         guard let position = origin.position else { return true }
         if texts[event.table] == nil { texts[event.table] = event.table.text }
-        if let kept = kept[text(of: event.table)], let order = position.order(to: kept),
-            order != .after
-        {
-            passedOver[event.table, default: 0] += 1
-            return false
+        if let kept = kept[text(of: event.table)] {
+            switch position.order(to: kept) {
+            case .after: break
+            case .before, .same:
+                passedOver[event.table, default: 0] += 1
+                return false
+            case nil:
+                // A state may be read again, and a time alone says nothing in any case.
+                guard origin.isSnapshot || !origin.canBeKept else {
+                    throw incomparable(position, to: kept, in: event.table, line)
+                }
+            }
         }
         // All rows of an initial state have the position at which it was read.
         guard !origin.isSnapshot else { return true }
@@ -218,6 +228,15 @@ final class Importer {
         }
         reached[origin.stream] = Reached(origin: origin, position: position, line: line)
         return true
+    }
+
+    private func incomparable(
+        _ position: ForeignPosition, to kept: ForeignPosition, in table: ForeignTable, _ line: Int
+    ) -> LineProblem {
+        LineProblem(
+            "'\(table.name)' was imported up to \(kept), and the event is at \(position): nothing says "
+                + "whether it was imported. Leave out what was, and use '--forget-positions' to "
+                + "import the rest.", code: .conflict, line: line)
     }
 
     private func outOfOrder(
