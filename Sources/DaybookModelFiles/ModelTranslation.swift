@@ -58,12 +58,13 @@ struct ModelTranslation {
                     versionHashModifier: entity.history.versionHashModifier,
                     userInfo: entity.history.userInfo))
         }
-        // Constraints and indexes may name what an entity inherits, so all entities come first.
+        dropUnfitDerivations()
+        // Constraints and indexes may name what an entity inherits, so all entities come first, and none may name
+        // what is left out.
         for entity in source.entities {
             for names in entity.uniquenessConstraints { constrain(entity.name, names) }
             for index in entity.indexes { self.index(entity.name, index) }
         }
-        dropUnfitDerivations()
         dropDefaultsOfUniqueAttributes()
         unorderSecondSides()
     }

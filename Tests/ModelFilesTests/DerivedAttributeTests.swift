@@ -45,6 +45,37 @@ import Testing
             })
     }
 
+    @Test func `an index on a derived attribute that is left out is left out with it`() throws {
+        let reading = try ReadModel.entities(
+            "<entity name=\"Team\"><attribute name=\"name\" attributeType=\"String\" "
+                + "optional=\"YES\"/><attribute name=\"rich\" attributeType=\"Double\" "
+                + "derived=\"YES\" derivationExpression=\"people.pay.@sum\" optional=\"YES\"/>"
+                + "<relationship name=\"people\" toMany=\"YES\" optional=\"YES\" "
+                + "deletionRule=\"Nullify\" destinationEntity=\"Person\" inverseName=\"team\"/>"
+                + Self.index("both", on: ["name", "rich"]) + Self.index("one", on: ["rich"])
+                + "</entity><entity name=\"Person\"><attribute name=\"pay\" "
+                + "attributeType=\"Integer 32\" optional=\"YES\"/><relationship name=\"team\" "
+                + "maxCount=\"1\" optional=\"YES\" deletionRule=\"Nullify\" "
+                + "destinationEntity=\"Team\" inverseName=\"people\"/></entity>")
+
+        let team = try #require(reading.model.entities.first { $0.name == "Team" })
+        #expect(team.attributes.map(\.name) == ["name"])
+        #expect(team.indexes.isEmpty)
+        for name in ["both", "one"] {
+            #expect(
+                reading.remarks.contains {
+                    $0.hasPrefix("The index '\(name)' of 'Team' is left out")
+                }, "\(reading.remarks)")
+        }
+    }
+
+    private static func index(_ name: String, on properties: [String]) -> String {
+        "<fetchIndex name=\"\(name)\">"
+            + properties.map {
+                "<fetchIndexElement property=\"\($0)\" type=\"Binary\" order=\"ascending\"/>"
+            }.joined() + "</fetchIndex>"
+    }
+
     @Test func `classes say what is derived, and let only the store set it`() throws {
         let text = try SwiftClasses(Self.reading()).text
 
