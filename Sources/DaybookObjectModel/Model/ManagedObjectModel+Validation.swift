@@ -196,7 +196,12 @@ extension AttributeDescription {
     fileprivate func problems(in entity: EntityDescription) -> [String] {
         let subject = "'\(entity.name).\(name)'"
         var problems = nameProblems(in: entity)
-        if !defaultValue.isNull, let objection = type.objection(to: defaultValue) {
+        if type == .data, let count = defaultValue.dataCount, count > LargeData.inlineBytesMaximum {
+            problems.append(
+                "The default value of \(subject) has \(count) bytes, and a model keeps no more than "
+                    + "\(LargeData.inlineBytesMaximum) of one. Leave it out, and set the value of "
+                    + "each new object.")
+        } else if !defaultValue.isNull, let objection = type.objection(to: defaultValue) {
             problems.append("The default value of \(subject) does not fit: it \(objection).")
         }
         if isTransient, isIndexed || isUnique {

@@ -1,4 +1,5 @@
 import DaybookTestSupport
+import Foundation
 import Testing
 
 @testable import DaybookObjectModel
@@ -16,6 +17,10 @@ import Testing
             EntityDescription(name: "B", relationships: b.map { [$0] } ?? []),
         ]
     }
+
+    private static let largeDefault =
+        "The default value of 'A.x' has 65537 bytes, and a model keeps no more than 65536 of one. Leave "
+        + "it out, and set the value of each new object."
 
     private static let mistakes: [([EntityDescription], String)] = [
         (
@@ -54,6 +59,18 @@ import Testing
             attributes(
                 AttributeDescription(name: "x", type: .bool, defaultValue: .string("a"))),
             "The default value of 'A.x' does not fit: it holds true or false, not text."
+        ),
+        (
+            attributes(
+                AttributeDescription(
+                    name: "x", type: .data, defaultValue: .data(Data(count: 65_537)))),
+            largeDefault
+        ),
+        (
+            attributes(
+                AttributeDescription(
+                    name: "x", type: .data,
+                    defaultValue: .large(LargeData(Data(count: 65_537))))), largeDefault
         ),
         (
             attributes(
