@@ -59,6 +59,8 @@ struct IndexConnection {
         }
         try connection.run("PRAGMA busy_timeout = \(patience)")
         try connection.run("PRAGMA synchronous = NORMAL")
+        // The words of what has become confidential since are gone with their index, and not in free pages of the file.
+        try connection.run("PRAGMA secure_delete = ON")
         return connection
     }
 

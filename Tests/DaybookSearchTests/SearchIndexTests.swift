@@ -305,6 +305,7 @@ import Testing
         #expect(try after.search("smoked", in: SearchScope(at: .ever)).isEmpty)
         let bytes = try Data(contentsOf: URL(filePath: temporary.path + "-text"))
         #expect(bytes.range(of: Data("herring".utf8)) != nil)
+        #expect(bytes.range(of: Data("smoked".utf8)) == nil)
         try second.close()
     }
 
