@@ -91,16 +91,19 @@ package final class Statement {
     }
 
     private func value(at column: Int32) -> SQLiteValue {
-        let count = Int(sqlite3_column_bytes(handle, column))
+        // The type comes first: asking for bytes makes a text of a number, and what its type is then is undefined
+        // (sqlite3.h, sqlite3_column_type). So does the address, which tells what the bytes are counted of.
         switch sqlite3_column_type(handle, column) {
         case SQLITE_INTEGER: return .integer(sqlite3_column_int64(handle, column))
         case SQLITE_FLOAT: return .real(sqlite3_column_double(handle, column))
         case SQLITE_TEXT:
             let start = sqlite3_column_text(handle, column)
-            let bytes = UnsafeBufferPointer(start: start, count: count)
+            let bytes = UnsafeBufferPointer(
+                start: start, count: Int(sqlite3_column_bytes(handle, column)))
             return String(validating: bytes, as: UTF8.self).map { .text($0) } ?? .blob(Array(bytes))
         case SQLITE_BLOB:
             let start = sqlite3_column_blob(handle, column)
+            let count = Int(sqlite3_column_bytes(handle, column))
             return .blob(Array(UnsafeRawBufferPointer(start: start, count: count)))
         default: return .null
         }
