@@ -41,17 +41,24 @@ struct CoreDataPlan {
         placeMembers(history)
     }
 
+    /// Moves every object to the latest step of those that it must refer to, directly or through others.
     private mutating func awaitRequiredObjects() {
-        var isSettled = false
-        while !isSettled {
-            isSettled = true
-            for (index, object) in graph.objects.enumerated() {
-                for property in object.entity.referenceSlots where !property.isOptionalReference {
-                    guard let slot = property.slot, let target = object.values[slot].reference,
-                        places[Int(target.number)] > places[index]
-                    else { continue }
-                    places[index] = places[Int(target.number)]
-                    isSettled = false
+        var waiting: [Int: [Int]] = [:]
+        for (index, object) in graph.objects.enumerated() {
+            for property in object.entity.referenceSlots where !property.isOptionalReference {
+                guard let slot = property.slot, let target = object.values[slot].reference else {
+                    continue
+                }
+                waiting[Int(target.number), default: []].append(index)
+            }
+        }
+        // The latest ones first, so that none has to be moved twice.
+        for index in waiting.keys.sorted(by: { (places[$1], $0) < (places[$0], $1) }) {
+            var reached = [index]
+            while let target = reached.popLast() {
+                for index in waiting[target] ?? [] where places[index] < places[target] {
+                    places[index] = places[target]
+                    reached.append(index)
                 }
             }
         }
