@@ -14,7 +14,7 @@ enum TextStep {
 
 /// Turns entries into what they do to texts, by the models under which they were saved.
 ///
-/// What is confidential by the newest model is not indexed at all, also where it was not confidential once.
+/// What is confidential by the newest model that has it is not indexed at all, also where it was not confidential once.
 struct TextIndexFeed {
     private let store: Store
     private let history: ModelHistory
@@ -26,7 +26,7 @@ struct TextIndexFeed {
         self.store = store
         history = try store.modelHistory()
         model = history.versions.last?.sequence ?? .zero
-        hidden = history.schema(at: model).confidential
+        hidden = history.confidential(through: model)
     }
 
     /// An attribute of an entity.
@@ -37,7 +37,7 @@ struct TextIndexFeed {
 
     /// Whether what was taken in when an earlier model was the newest is as it would be taken in now.
     func agrees(with earlier: SequenceNumber) -> Bool {
-        earlier == model || history.schema(at: earlier).confidential == hidden
+        earlier == model || history.confidential(through: earlier) == hidden
     }
 
     /// The first entry that set a model which this opening of the store does not know; nil for none.
@@ -135,11 +135,22 @@ struct TextIndexFeed {
     }
 }
 
-extension Schema {
-    /// The confidential attributes.
-    fileprivate var confidential: Set<PropertyNumber> {
-        Set(
-            entities.flatMap(\.slots).filter { $0.attribute?.isConfidential == true }.map(\.number))
+extension ModelHistory {
+    /// The attributes that were confidential when an entry was the last, those that had been removed by then included:
+    /// of them the last model that had them tells.
+    fileprivate func confidential(through last: SequenceNumber) -> Set<PropertyNumber> {
+        var confidential: Set<PropertyNumber> = []
+        for version in versions where version.sequence <= last {
+            for property in version.schema.entities.flatMap(\.slots) {
+                guard let attribute = property.attribute else { continue }
+                if attribute.isConfidential {
+                    confidential.insert(property.number)
+                } else {
+                    confidential.remove(property.number)
+                }
+            }
+        }
+        return confidential
     }
 }
 
