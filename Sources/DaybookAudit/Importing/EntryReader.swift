@@ -127,7 +127,8 @@ package struct EntryReader: Sendable {
             before: operation == .insert ? nil : try members.object("old", isRequired: false),
             after: operation == .delete ? nil : try members.object("new", isRequired: false),
             isWhole: members["confidential"] == nil,
-            memberships: memberships.values.sorted { $0.name < $1.name }, origin: origin)
+            memberships: memberships.values.sorted { $0.name < $1.name },
+            isCaused: try members.optional("cause", read: .text) != nil, origin: origin)
     }
 
     private func lists(

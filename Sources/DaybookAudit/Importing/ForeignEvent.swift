@@ -31,6 +31,8 @@ package struct ForeignEvent: Sendable {
     package var isWhole = false
     /// To-many relationships with only their differences.
     package var memberships: [ForeignMembership] = []
+    /// Whether it follows from the delete of another object by a delete rule.
+    package var isCaused = false
     /// The origin of the event.
     package let origin: ForeignOrigin
 }

@@ -5,7 +5,8 @@ import DaybookObjectModel
 /// Carrying out the events of one step.
 ///
 /// Rows refer to rows that come later in the same step, and another row may briefly still refer to
-/// a deleted one. So attributes come first, then relationships, then deletes.
+/// a deleted one. So attributes come first, then relationships, then deletes. What followed from
+/// these by delete rules there follows here as well, and says so; what does not is made up for.
 extension Importer {
     /// Relationships that an event sets.
     private struct Connection {
@@ -14,13 +15,13 @@ extension Importer {
         let received: Received
     }
 
-    /// The objects that a step deletes, each with its line.
+    /// The objects that a step deletes, each with its line and whether another delete has caused its own.
     private struct Doomed {
-        private(set) var inOrder: [(object: ManagedObject, line: Int)] = []
+        private(set) var inOrder: [(object: ManagedObject, line: Int, isCaused: Bool)] = []
         private(set) var objects: Set<ManagedObject> = []
 
-        mutating func insert(_ object: ManagedObject, line: Int) {
-            if objects.insert(object).inserted { inOrder.append((object, line)) }
+        mutating func insert(_ object: ManagedObject, line: Int, isCaused: Bool) {
+            if objects.insert(object).inserted { inOrder.append((object, line, isCaused)) }
         }
     }
 
@@ -40,7 +41,8 @@ extension Importer {
                 }
                 directory.remember(event, object.objectID, of: entity)
                 guard event.operation != .delete else {
-                    return doomed.insert(object, line: received.line)
+                    return doomed.insert(
+                        object, line: received.line, isCaused: event.isCaused)
                 }
                 let row = try split(event.after ?? [], entity)
                 try recorder.set(
@@ -51,13 +53,28 @@ extension Importer {
                         object: object, members: row.relationships, received: received))
             }
         }
-        for connection in connections where !doomed.objects.contains(connection.object) {
-            try naming(connection.received.line) { try connect(connection) }
+        for isCaused in [false, true] {
+            for connection in connections
+            where connection.received.event.isCaused == isCaused
+                && !doomed.objects.contains(connection.object)
+            {
+                try naming(connection.received.line) { try connect(connection) }
+            }
+            for (object, line, isCausedDelete) in doomed.inOrder where isCausedDelete == isCaused {
+                try delete(object, line, unlessIn: doomed.objects)
+            }
         }
-        for (object, line) in doomed.inOrder where !object.isDeleted {
-            try release(from: object, unlessIn: doomed.objects)
-            recorder.delete(object, line)
+    }
+
+    /// Deletes an object, unless a delete rule has deleted it with another one.
+    private func delete(
+        _ object: ManagedObject, _ line: Int, unlessIn doomed: Set<ManagedObject>
+    ) throws {
+        guard !object.isDeleted else {
+            return recorder.trace.count(.delete, of: object, line: line)
         }
+        try release(from: object, unlessIn: doomed)
+        recorder.delete(object, line)
     }
 
     /// Lets go of what an object refers to and a delete rule would delete with it, though the source has not. What
