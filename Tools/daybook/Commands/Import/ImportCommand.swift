@@ -38,7 +38,7 @@ struct ImportCommand: Command {
             summary: "Import a change stream, a table or a Core Data store.",
             discussion: """
                 debezium: a Debezium envelope on each line, as it is or behind its schema.
-                Consecutive events with the same transaction (or the same txId) become one
+                Consecutive events with the same txId (or the same transaction.id) become one
                 entry, and so does each event that has none. The operations c, u, d and r are
                 carried out; r inserts or updates. Tombstones, heartbeats and the bounds of
                 transactions are skipped.
