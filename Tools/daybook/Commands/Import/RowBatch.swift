@@ -155,25 +155,83 @@ final class RowBatch {
         return (reference.objects[key] ?? nil).map { .object($0) }
     }
 
-    /// Refuses the rows that refer to nothing.
+    /// Refuses the rows that refer to nothing, and those that refer to such rows.
     ///
     /// - Returns: Their indexes.
     private func refuseLostRows() throws -> Set<Int> {
-        var refused: Set<Int> = []
+        var lost: Set<Int> = []
         for position in references.indices {
             try findTargets(position)
             let reference = references[position]
-            for (index, row) in rows.enumerated() where !row.keys[position].isNull {
-                guard target(of: row.keys[position], reference) == nil else { continue }
-                refused.insert(index)
-                try refuse(
-                    RowRefusal(
-                        line: row.line, column: reference.column.name,
-                        reason: "There is no '\(reference.destination.name)' with such a "
-                            + "'\(reference.column.key?.name ?? "")'."))
+            let indexes = rows.indices.filter { index in
+                let key = rows[index].keys[position]
+                return !key.isNull && target(of: key, reference) == nil
             }
+            try refuseLost(indexes, reference)
+            lost.formUnion(indexes)
+        }
+        var refused = lost
+        let links = lost.isEmpty ? [] : references.indices.map { self.links($0) }
+        while !lost.isEmpty {
+            lost = try refuseFollowers(of: lost, links, except: refused)
+            refused.formUnion(lost)
         }
         return refused
+    }
+
+    private func refuseLost(_ indexes: [Int], _ reference: Reference) throws {
+        for index in indexes {
+            try refuse(
+                RowRefusal(
+                    line: rows[index].line, column: reference.column.name,
+                    reason: "There is no '\(reference.destination.name)' with such a "
+                        + "'\(reference.column.key?.name ?? "")'."))
+        }
+    }
+
+    /// How the rows of this entry refer to one another.
+    private struct Links {
+        /// The rows that refer to a row, by its key.
+        var followers: [Value: [Int]] = [:]
+        /// How many rows have a key.
+        var owners: [Value: Int] = [:]
+    }
+
+    private func links(_ position: Int) -> Links {
+        var links = Links()
+        guard let slot = references[position].ownSlot else { return links }
+        for (index, row) in rows.enumerated() {
+            if !row.values[slot].isNull { links.owners[row.values[slot], default: 0] += 1 }
+            if references[position].rows[row.keys[position]] != nil {
+                links.followers[row.keys[position], default: []].append(index)
+            }
+        }
+        return links
+    }
+
+    /// Refuses the rows that refer to lost ones by keys that nothing else has. Where another row has the key, that one
+    /// is found when all rows are looked at again.
+    ///
+    /// - Returns: Their indexes.
+    private func refuseFollowers(
+        of lost: Set<Int>, _ links: [Links], except refused: Set<Int>
+    ) throws -> Set<Int> {
+        var followers: Set<Int> = []
+        for (position, reference) in references.enumerated() {
+            guard let slot = reference.ownSlot else { continue }
+            let keys = lost.map { rows[$0].values[slot] }.filter { key in
+                links[position].followers[key] != nil && links[position].owners[key] == 1
+            }
+            guard !keys.isEmpty else { continue }
+            let gone = try store.read { snapshot in
+                try keys.filter { try object(by: $0, reference, in: snapshot) == nil }
+            }
+            let indexes = gone.flatMap { links[position].followers[$0] ?? [] }
+                .filter { !refused.contains($0) }.sorted()
+            try refuseLost(indexes, reference)
+            followers.formUnion(indexes)
+        }
+        return followers
     }
 
     private func findTargets(_ position: Int) throws {
@@ -186,7 +244,6 @@ final class RowBatch {
             }
         }
         let reference = references[position]
-        guard let key = reference.column.key else { return }
         references[position].objects = try store.read { snapshot in
             var objects = reference.objects
             for row in rows {
@@ -194,15 +251,23 @@ final class RowBatch {
                 guard !value.isNull, reference.rows[value] == nil, objects[value] == nil else {
                     continue
                 }
-                let filter = Filter.comparison(
-                    FilterComparison(.path(FilterPath([key])), .equal, .constant(value)))
-                // A filter compares numbers of different widths; a key is the exact value.
-                let found = try snapshot.fetch(Query(reference.destination, filter: filter))
-                    .first { try snapshot.value(of: key, in: $0) == value }
-                objects.updateValue(found, forKey: value)
+                objects.updateValue(
+                    try object(by: value, reference, in: snapshot), forKey: value)
             }
             return objects
         }
+    }
+
+    /// The object of the store that has a key.
+    private func object(
+        by value: Value, _ reference: Reference, in snapshot: borrowing Snapshot
+    ) throws -> ObjectID? {
+        guard let key = reference.column.key else { return nil }
+        let filter = Filter.comparison(
+            FilterComparison(.path(FilterPath([key])), .equal, .constant(value)))
+        // A filter compares numbers of different widths; a key is the exact value.
+        return try snapshot.fetch(Query(reference.destination, filter: filter))
+            .first { try snapshot.value(of: key, in: $0) == value }
     }
 
     // MARK: - Refusals of the store
