@@ -52,6 +52,10 @@ extension SaveRequest {
         case (.theirs?, _):
             markSeen(conflict)
             return false
+        case (.ours?, .update) where conflict.newVersion == .zero && seen[object] != nil:
+            // The store brings it back, with what its delete had taken from it.
+            returning.insert(object)
+            watched[object] = nil
         case (.ours?, .insert), (.ours?, .delete),
             (.ours?, .update) where conflict.isOneGone:
             let current = try store.read(at: nil) { try $0.state(of: object) }
@@ -63,6 +67,9 @@ extension SaveRequest {
         case (_, .insert(let values, let members)):
             changes[index].kind = .insert(
                 values: conflict.settled(values, entity), members: members)
+        case (_, .update(let edits, let members)) where returning.contains(object):
+            changes[index].kind = .update(
+                edits: conflict.settledAsInserted(edits, entity), members: members)
         case (_, .update(let edits, let members)) where !conflict.isOneGone:
             changes[index].kind = .update(
                 edits: conflict.settled(edits, entity), members: members)
@@ -140,6 +147,17 @@ extension ObjectConflict {
                 new: value(resolution, property))
         }
         return (open + settled).filter { $0.old != $0.new }.sorted { $0.property < $1.property }
+    }
+
+    /// The edits of an object that comes back, as the policy has settled them.
+    fileprivate func settledAsInserted(_ edits: [Edit], _ entity: SchemaEntity) -> [Edit] {
+        edits.map { edit in
+            guard let property = entity.property(edit.property),
+                let resolution = resolution(of: property)
+            else { return edit }
+            return Edit(
+                property: edit.property, old: edit.old, new: value(resolution, property))
+        }
     }
 
     /// The values of an insert that refers to what is gone, as the policy has settled it.

@@ -32,13 +32,21 @@ struct Merger {
         let first = try changes.firstIndex { try !applies($0, in: transaction) }
         guard let first else { return changes }
         var merged = Array(changes[..<first])
+        var returning: [ObjectID] = []
         for change in changes[first...] {
             if try applies(change, in: transaction) {
                 merged.append(change)
                 continue
             }
             isUntouched = false
-            if let settled = try settle(change, in: transaction) { merged.append(settled) }
+            guard let settled = try settle(change, in: transaction) else { continue }
+            merged.append(settled)
+            if settled.isInsert, !change.isInsert { returning.append(settled.object) }
+        }
+        if !returning.isEmpty {
+            var members = MemberReturn(merged, of: changes, projection)
+            for object in returning { try members.complete(object, in: transaction) }
+            merged = members.changes
         }
         if !isUntouched { merged.sort { $0.precedes($1) } }
         return merged
@@ -150,10 +158,12 @@ struct Merger {
     ) throws -> Change? {
         guard let entity = projection.schema.entity(change.object.entity) else { return nil }
         let current = try state(of: change.object, in: transaction)
-        let outcome = ThreeWayMerge(of: entity, policy: request.policy).merge(
+        let isReturning = current == nil && request.returning.contains(change.object)
+        let policy = isReturning ? .mergeByPropertyObjectTrump : request.policy
+        let outcome = ThreeWayMerge(of: entity, policy: policy).merge(
             ours: change, seen: request.seen[change.object], current: current,
             movement: try movement(of: change.object, in: transaction))
-        conflicts += outcome.conflicts
+        if !isReturning { conflicts += outcome.conflicts }
         merged += outcome.merged
         return outcome.change
     }

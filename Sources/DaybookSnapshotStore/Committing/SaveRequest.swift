@@ -23,6 +23,8 @@ package struct SaveRequest: Sendable {
     /// Objects that others must not have changed, whether or not they change here: the entry that
     /// had last changed each row when it was read.
     package var watched: [ObjectID: SequenceNumber]
+    /// Updated objects that come back if others have deleted them, whatever the policy: somebody has decided so.
+    package var returning: Set<ObjectID> = []
     /// What must hold of the entries of others; judged when the request is carried out.
     package var conditions: [SaveCondition] = []
     /// The model that the entry sets, by which its changes are; nil for an entry of changes only.

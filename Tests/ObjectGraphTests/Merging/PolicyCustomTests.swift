@@ -232,6 +232,26 @@ private final class Atlas {
         atlas.second.performAndWait { #expect(atlas.ours.isDeleted == (side == .theirs)) }
     }
 
+    @Test func `F69 an object that the policy brings back has its members again`() throws {
+        let atlas = try Atlas(RecordingPolicy(.ours))
+        let town = try atlas.first.performAndWait { () throws in
+            let town = Town(context: atlas.first)
+            town.country = atlas.theirs
+            try atlas.first.save()
+            return town.objectID
+        }
+        try atlas.saveTheirs { atlas.first.delete($0) }
+
+        try atlas.saveOurs { $0.name = "Belgique" }
+
+        try atlas.second.performAndWait { () throws in
+            let found = try #require(try atlas.second.existingObject(with: town) as? Town)
+            #expect(found.country === atlas.ours)
+            #expect(atlas.ours.towns == [found])
+            #expect(!atlas.second.hasChanges)
+        }
+    }
+
     @Test(arguments: [ConflictSide.ours, .theirs])
     func `F69 the policy may save a delete of an object that others changed, or drop it`(
         side: ConflictSide
