@@ -119,6 +119,7 @@ extension CoordinatedStores {
         var changes: [Change] = []
         var seen: [ObjectID: [Value]] = [:]
         var seenSince: [ObjectID: SequenceNumber] = [:]
+        var returned: Set<ObjectID> = []
         let needsValues =
             context.mergePolicy == .overwrite
             || context.mergePolicy == .mergeByPropertyObjectTrump
@@ -147,6 +148,9 @@ extension CoordinatedStores {
             if needsValues, case .update = change.kind {
                 seen[change.object] = Array(items[index].valuesSeen.prefix(schema.storedSlotCount))
             }
+            if items[index].kind == .insert, items[index].object.status.isReturned {
+                returned.insert(change.object)
+            }
             changes.append(change)
         }
         changes.sortAsInEntry()
@@ -154,6 +158,7 @@ extension CoordinatedStores {
             header: header, changes: changes, seen: seen, seenSince: seenSince,
             watched: context.terms.watched(in: store), policy: context.mergePolicy,
             detection: context.conflictGranularity == .row ? .perRow : .perProperty)
+        request.returned = returned
         request.conditions = context.terms.conditions(in: store)
         request.cursor = context.terms.cursor(in: store)?.move
         request.resumes = context.terms.doubtfulSave(in: store)

@@ -160,7 +160,8 @@ extension ManagedObjectContext {
             arrivals.append(
                 Arrival(
                     id: item.id, object: outcome.object, change: change,
-                    isReturned: item.isReturned, barring: item.barring))
+                    isReturned: item.isReturned || change.isInsert && !item.change.isInsert,
+                    barring: item.barring))
         }
         if !conflicts.isEmpty, save.policy == .error {
             throw StoreError.conflict(conflicts, in: coordinator.model.schema)

@@ -15,6 +15,8 @@ struct Merger {
     private(set) var merged: [MergedValue] = []
     /// Whether every change came out as it went in.
     private(set) var isUntouched = true
+    /// The new objects whose numbers other objects have.
+    private var taken: [ValidationFailure] = []
     private var numbersMaximum: [EntityNumber: UInt64] = [:]
 
     init(_ request: SaveRequest, _ projection: Projection) {
@@ -25,6 +27,7 @@ struct Merger {
     /// Merges all changes.
     ///
     /// - Returns: Changes that apply to the tables as they are, in the order of an entry.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/validation`` for new objects with the numbers of others.
     mutating func merge(
         _ changes: [Change], in transaction: borrowing some Reading & ~Copyable
     ) throws -> [Change] {
@@ -43,6 +46,7 @@ struct Merger {
             merged.append(settled)
             if settled.isInsert, !change.isInsert { returning.append(settled.object) }
         }
+        guard taken.isEmpty else { throw StoreError.validation(taken) }
         if !returning.isEmpty {
             var members = MemberReturn(merged, of: changes, projection)
             for object in returning { try members.complete(object, in: transaction) }
@@ -163,9 +167,23 @@ struct Merger {
         let outcome = ThreeWayMerge(of: entity, policy: policy).merge(
             ours: change, seen: request.seen[change.object], current: current,
             movement: try movement(of: change.object, in: transaction))
+        if change.isInsert, current != nil, !request.returned.contains(change.object),
+            outcome.change != nil || !outcome.conflicts.isEmpty
+        {
+            taken.append(numberTaken(change.object))
+            return nil
+        }
         if !isReturning { conflicts += outcome.conflicts }
         merged += outcome.merged
         return outcome.change
+    }
+
+    private func numberTaken(_ object: ObjectID) -> ValidationFailure {
+        let name = projection.schema.name(of: object)
+        return ValidationFailure(
+            .invalid, object: object,
+            "\(name) is new here, and the store has got another object of that number meanwhile, as from a "
+                + "second copy of the file. Insert a new object in its place.")
     }
 
     /// Records a conflict for each watched object that others have changed.

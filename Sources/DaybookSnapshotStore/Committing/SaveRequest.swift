@@ -23,6 +23,9 @@ package struct SaveRequest: Sendable {
     /// Objects that others must not have changed, whether or not they change here: the entry that
     /// had last changed each row when it was read.
     package var watched: [ObjectID: SequenceNumber]
+    /// Inserted objects that the store has had before: a delete of them is taken back. Any other insert of an object
+    /// that is in the store is refused.
+    package var returned: Set<ObjectID> = []
     /// Updated objects that come back if others have deleted them, whatever the policy: somebody has decided so.
     package var returning: Set<ObjectID> = []
     /// What must hold of the entries of others; judged when the request is carried out.
@@ -96,6 +99,11 @@ package struct SaveResult: Sendable {
 }
 
 extension SaveRequest {
+    /// Counts all inserts as those of objects that the store has had before.
+    mutating func returnInserted() {
+        returned = Set(changes.lazy.filter(\.isInsert).map(\.object))
+    }
+
     /// The entry after which any change of an object by others is a conflict; nil when only changes
     /// of the same properties are.
     func rowSeen(_ object: ObjectID) -> SequenceNumber? {

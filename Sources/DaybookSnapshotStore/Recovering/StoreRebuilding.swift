@@ -308,6 +308,8 @@ extension Entry {
         var request = SaveRequest(
             header: header, changes: changes, policy: .mergeByPropertyObjectTrump,
             recordedAt: recordedAt)
+        // The numbers are those of the damaged store.
+        request.returnInserted()
         request.version = version
         return request
     }

@@ -28,6 +28,8 @@ extension Store {
             return try commit(request)
         }
         request.changes = try request.changes.going(onFrom: doubtful.changes, in: schema)
+        // What the save in doubt has deleted may come back.
+        request.returned.formUnion(doubtful.changes.lazy.filter(\.isDelete).map(\.object))
         // What others have changed since the base still counts, but not what this save has.
         for change in doubtful.changes {
             if request.seenSince[change.object] != nil {

@@ -82,8 +82,10 @@ extension Store {
         }
         header.base = try parts.journal.head(in: transaction)
         header.undoes = undoes
+        var request = SaveRequest(header: header, changes: changes)
+        request.returnInserted()
         return UndoPlan(
-            request: SaveRequest(header: header, changes: changes),
+            request: request,
             obstacles: planner.plan.obstacles,
             refusal: planner.refusal(of: name, isEmpty: changes.isEmpty), takenBackBy: nil)
     }

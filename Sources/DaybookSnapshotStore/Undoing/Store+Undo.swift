@@ -48,8 +48,10 @@ extension Store {
             let header = EntryHeader(
                 kind: .undo, author: author, note: note, info: info, context: context,
                 base: try parts.journal.head(in: transaction), undoes: range)
+            var request = SaveRequest(header: header, changes: changes)
+            request.returnInserted()
             return UndoPlan(
-                request: SaveRequest(header: header, changes: changes),
+                request: request,
                 obstacles: planner.plan.obstacles,
                 refusal: planner.refusal(isEmpty: changes.isEmpty, isNetEmpty: net.isEmpty),
                 takenBackBy: planner.takenBackBy, takenBack: planner.takenBack)

@@ -174,6 +174,43 @@ struct ConflictTests {
         #expect(try conflicting.name() == .string("theirs"))
     }
 
+    @Test(arguments: [
+        MergePolicy.error, .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .overwrite,
+        .rollback,
+    ])
+    func `a new object never takes the place of another one of its number`(
+        _ policy: MergePolicy
+    ) throws {
+        let conflicting = try Case()
+        let (store, person) = (conflicting.store, conflicting.person)
+        let insert = store.insert(person, ["name": .string("ours")])
+
+        let error = #expect(throws: StoreError.self) {
+            try store.commit(SaveRequest(changes: [insert], policy: policy))
+        }
+
+        #expect(error?.code == .validation)
+        #expect(error?.failures.map(\.object) == [person])
+        #expect(try conflicting.name() == .string("theirs"))
+    }
+
+    @Test func `an object that comes back after others brought it back meets what they have`()
+        throws
+    {
+        let conflicting = try Case()
+        let (store, person) = (conflicting.store, conflicting.person)
+        var request = SaveRequest(
+            changes: [store.insert(person, ["name": .string("ours")])],
+            policy: .mergeByPropertyObjectTrump)
+        request.returned = [person]
+
+        let result = try store.commit(request)
+
+        #expect(
+            result.conflicts.map(\.property).contains(store.property("name", of: person).number))
+        #expect(try conflicting.name() == .string("ours"))
+    }
+
     @Test func `a reference to an object deleted meanwhile is a conflict`() throws {
         let temporary = try TemporaryStore()
         let store = temporary.store
