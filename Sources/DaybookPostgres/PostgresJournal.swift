@@ -53,6 +53,8 @@ package final class PostgresJournal: SharedJournal {
         }
     }
 
+    package var entryBytesMaximum: Int { SharedGroup.entryBytesMaximum }
+
     package func now() -> Int64 {
         time.withLock { time in
             time.last = max(time.last, terms.clock() + time.ahead)

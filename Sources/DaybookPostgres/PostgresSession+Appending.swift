@@ -23,14 +23,11 @@ extension PostgresSession {
     }
 
     private func appendOnce(_ group: SharedGroup) throws(SharedJournalError) -> SharedAnswer {
-        if let long = group.entries.first(where: {
-            $0.payload.count > SharedGroup.entryBytesMaximum
-        }) {
+        for entry in group.entries {
+            let maximum = SharedGroup.entryBytesMaximum
+            guard let error = SharedJournalError.tooLarge(entry, maximum: maximum) else { continue }
             leaveTurn()
-            throw SharedJournalError(
-                .tooLarge,
-                "Entry \(long.sequence) has \(long.payload.count) bytes, and a shared store takes at most "
-                    + "\(SharedGroup.entryBytesMaximum). Save less at a time.")
+            throw error
         }
         let server = try server()
         _ = server.connection.takeWarnings()

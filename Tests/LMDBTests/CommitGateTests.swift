@@ -50,6 +50,10 @@ import Testing
             return script(time)
         }
 
+        func check(_ item: any Sendable) throws {
+            if let refusal = item as? Refusal { throw refusal }
+        }
+
         func catchUp(_ write: Write) throws { try missing(write) }
 
         func end() { ended.withLock { $0 += 1 } }
@@ -191,6 +195,22 @@ import Testing
             }
         }
         return failures.all
+    }
+
+    @Test func `what may not be handed in is refused alone`() throws {
+        let gate = ScriptedGate({ _ in .commit })
+        environment.gate = gate
+
+        let failures = try together(4) { [table] number, transaction in
+            try Self.put("\(number)", table, in: transaction)
+            transaction.submit(number)
+            if number == 1 { transaction.submit(Refusal(number: number)) }
+        }
+
+        #expect(failures.keys.sorted() == [1])
+        #expect(failures[1] as? Refusal == Refusal(number: 1))
+        #expect(gate.submitted == [["0", "2", "3"]])
+        #expect(try keys() == ["0", "2", "3"])
     }
 
     @Test func `writes that come together are handed in together, in their order`() throws {

@@ -14,6 +14,14 @@ extension EnvironmentCore {
         case refused(any Error)
     }
 
+    /// Has the gate look at what the body that has just run has handed in.
+    ///
+    /// - Throws: What the gate throws.
+    func checkSubmissions(of state: WriteState) throws {
+        guard !state.submissions.isEmpty, let gate = gate.withLock(\.self) else { return }
+        for item in state.newSubmissions { try gate.check(item) }
+    }
+
     /// Asks the gate about what the bodies have handed in.
     func askGate(_ state: WriteState) -> GateAnswer {
         guard !state.submissions.isEmpty, let gate = gate.withLock(\.self) else { return .none }

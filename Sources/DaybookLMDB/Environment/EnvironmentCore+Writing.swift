@@ -116,6 +116,7 @@ extension EnvironmentCore {
             do {
                 let access = TransactionAccess(pointer: pointer, environment: identifier)
                 try request.run(WriteTransaction(access, state))
+                try checkSubmissions(of: state)
             } catch {
                 failure = error
             }

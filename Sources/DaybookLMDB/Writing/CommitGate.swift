@@ -21,6 +21,13 @@ package protocol CommitGate: AnyObject, Sendable {
     /// - Returns: The decision.
     func decide(on submitted: [any Sendable]) -> CommitDecision
 
+    /// Refuses what no group may have, as soon as it is handed in.
+    ///
+    /// - Parameter item: What the body that has just run has handed in.
+    /// - Throws: What that body's caller is answered. What the body has written is taken back, and the others of its group
+    ///   run again without it.
+    func check(_ item: any Sendable) throws
+
     /// Writes what must be in the file before bodies run again, or what a group that may not run again has
     /// written in vain, because LMDB could not commit it. No LMDB transaction is open.
     ///

@@ -185,6 +185,11 @@ final class WriteState {
         while submissions.last?.position == position { submissions.removeLast() }
     }
 
+    /// What the body of the present request has handed in.
+    var newSubmissions: [any Sendable] {
+        submissions.reversed().prefix { $0.position == position }.reversed().map(\.item)
+    }
+
     /// The positions of the requests that have handed something in, each once.
     var submitters: [Int] {
         var positions: [Int] = []

@@ -118,6 +118,14 @@ final class JournalGate: CommitGate {
 
     // MARK: - Deciding
 
+    /// Refuses an entry that the journal would not take, before others of its group are refused with it.
+    func check(_ item: any Sendable) throws {
+        guard let entry = item as? JournalEntry else { return }
+        if let error = SharedJournalError.tooLarge(entry, maximum: journal.entryBytesMaximum) {
+            throw StoreError(error)
+        }
+    }
+
     func decide(on submitted: [any Sendable]) -> CommitDecision {
         let pulls = submitted.compactMap { $0 as? SharedPull }
         let entries = submitted.compactMap { $0 as? JournalEntry }

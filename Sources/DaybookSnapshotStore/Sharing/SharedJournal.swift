@@ -22,6 +22,9 @@ package protocol SharedJournal: SharedRecords, AnyObject, Sendable {
     /// since 1970. It asks nobody.
     func now() -> Int64
 
+    /// How many bytes of payload one entry has at most.
+    var entryBytesMaximum: Int { get }
+
     /// Appends entries, all or none, if the journal ends where they begin.
     ///
     /// It tries once. Where the outcome is not known, the caller appends the same group again, with the same

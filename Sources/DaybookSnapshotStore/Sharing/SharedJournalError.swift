@@ -1,3 +1,5 @@
+package import DaybookJournalLog
+
 /// The reason why a shared journal did not do what it was asked for.
 package struct SharedJournalError: Error, Sendable {
     /// The kinds of reason; programs decide by them.
@@ -30,6 +32,22 @@ package struct SharedJournalError: Error, Sendable {
         self.code = code
         self.message = message
         self.cause = cause
+    }
+}
+
+extension SharedJournalError {
+    /// The error for an entry that is longer than a journal takes.
+    ///
+    /// - Parameters:
+    ///   - entry: The entry.
+    ///   - maximum: How many bytes of payload one entry has there at most.
+    /// - Returns: The error; nil for an entry that is not too long.
+    package static func tooLarge(_ entry: JournalEntry, maximum: Int) -> Self? {
+        guard entry.payload.count > maximum else { return nil }
+        return SharedJournalError(
+            .tooLarge,
+            "Entry \(entry.sequence) has \(entry.payload.count) bytes, and a shared store takes at most "
+                + "\(maximum). Save less at a time.")
     }
 }
 

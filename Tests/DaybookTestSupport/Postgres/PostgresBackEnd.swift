@@ -75,6 +75,8 @@ private final class ClockedJournal: SharedJournal {
 
     var identity: StoreIdentity { journal.identity }
 
+    var entryBytesMaximum: Int { journal.entryBytesMaximum }
+
     func now() -> Int64 {
         let now = clock()
         return lastTime.withLock { last in

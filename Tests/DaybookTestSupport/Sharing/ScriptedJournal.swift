@@ -27,6 +27,7 @@ package final class ScriptedJournal: SharedJournal {
         var followers: [Int: Follower] = [:]
         var ahead: Int64
         var lastTime = Int64.min
+        var entryBytesMaximum = SharedGroup.entryBytesMaximum
     }
 
     /// A connection of a node.
@@ -84,6 +85,11 @@ package final class ScriptedJournal: SharedJournal {
         set { state.withLock { $0.script = newValue } }
     }
 
+    package var entryBytesMaximum: Int {
+        get { state.withLock { $0.entryBytesMaximum } }
+        set { state.withLock { $0.entryBytesMaximum = newValue } }
+    }
+
     /// Has the next calls fail, whatever they ask for, before the script is looked at.
     ///
     /// - Parameters:
@@ -120,11 +126,12 @@ package final class ScriptedJournal: SharedJournal {
 
     package func append(_ group: SharedGroup) throws(SharedJournalError) -> SharedAnswer {
         try call(.append(group), { .answered($0) }) { () throws(SharedJournalError) in
-            if let long = group.entries.first(where: {
-                $0.payload.count > SharedGroup.entryBytesMaximum
-            }) {
-                throw SharedJournalError(
-                    .tooLarge, "Entry \(long.sequence) has \(long.payload.count) bytes.")
+            let maximum = entryBytesMaximum
+            for entry in group.entries {
+                guard let error = SharedJournalError.tooLarge(entry, maximum: maximum) else {
+                    continue
+                }
+                throw error
             }
             do throws(SharedJournalError) {
                 return try write(\.appends, endsTurn: true) {

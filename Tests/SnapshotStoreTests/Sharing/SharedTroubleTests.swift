@@ -2,8 +2,10 @@ import DaybookJournalLog
 import DaybookObjectModel
 import DaybookTestSupport
 import Foundation
+import Synchronization
 import Testing
 
+@testable import DaybookLMDB
 @testable import DaybookSnapshotStore
 
 /// What becomes of saves and files when the shared journal is not reached, answers are lost, or it holds what does
@@ -48,6 +50,57 @@ import Testing
             return
         }
         #expect(behind == 0)
+    }
+
+    @Test func `a save that is longer than the journal takes is refused, and none of its group`()
+        async throws
+    {
+        let environment = try ada.store.openEnvironment()
+        let writer = environment.core.writer
+        let lengths = [1_000, 10, 20]
+        // One after the other, so that nobody waits for numbers meanwhile.
+        let requests = try lengths.map { length in
+            let skill = try ada.store.newObject("Skill")
+            let title = Value.string(String(repeating: "s", count: length))
+            return SaveRequest(changes: [try ada.store.insert(skill, ["title": title])])
+        }
+        try ada.journal.entryBytesMaximum = 500
+        let (isHeld, isFree) = (Flag(), Flag())
+
+        let refusals: [StoreError.Code?] = try await withThrowingTaskGroup(
+            of: StoreError.Code?.self
+        ) { group in
+            group.addTask {
+                try await onThread {
+                    try environment.write { _ in
+                        isHeld.set()
+                        while !isFree.isSet, writer.waitingCount < lengths.count {
+                            sched_yield()
+                        }
+                        isFree.set()
+                    }
+                    return nil
+                }
+            }
+            for request in requests {
+                group.addTask { [ada] in
+                    try await onThread {
+                        while !isHeld.isSet { sched_yield() }
+                        return code { _ = try ada.store.commit(request) }
+                    }
+                }
+            }
+            var refusals: [StoreError.Code?] = []
+            for try await refusal in group { refusals.append(refusal) }
+            return refusals
+        }
+
+        #expect(refusals.compactMap(\.self) == [StoreError.Code.tooLarge])
+        #expect(try ada.titles().map(\.count) == [10, 20])
+        let appends = try ada.journal.calls.filter {
+            if case .append = $0.request { true } else { false }
+        }
+        #expect(appends.allSatisfy { $0.outcome == .answered(.accepted) })
     }
 
     @Test func `a file is opened and read without servers`() throws {
@@ -362,4 +415,13 @@ import Testing
         #expect(try ada.titles() == ["Sailing"])
         #expect(server.entries.map(\.login) == ["ada", "ben"])
     }
+}
+
+/// Something that one thread does and others wait for.
+private final class Flag: Sendable {
+    private let value = Mutex(false)
+
+    var isSet: Bool { value.withLock(\.self) }
+
+    func set() { value.withLock { $0 = true } }
 }
