@@ -71,8 +71,8 @@ BEGIN
     IF _kind NOT BETWEEN 1 AND 3 OR octet_length(_body) > 1048576 OR octet_length(_name) > 1024 THEN
         RAISE EXCEPTION 'a mark has an impossible form' USING ERRCODE = 'DB008';
     END IF;
-    IF _kind = 3 THEN
-        -- How far a reader has come: losing the last move of one does no harm.
+    IF _kind = 3 AND _version > 0 AND _body IS NOT NULL THEN
+        -- How far a reader has come: who has moved it, and finds it before that place, sends the move again.
         PERFORM set_config('synchronous_commit', 'local', true);
     ELSE
         PERFORM daybook.confirm();

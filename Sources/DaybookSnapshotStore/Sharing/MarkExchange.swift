@@ -4,7 +4,9 @@ internal import DaybookObjectModel
 /// What has to happen for a file and the servers to keep the same beside the journal.
 ///
 /// What was changed on one side only goes to the other. When both were, the servers' tag stands, since a name is
-/// given once; of a cursor the further place; and of a value the file's, which reaches the servers last.
+/// given once; of a cursor the further place; and of a value the file's, which reaches the servers last. Servers that
+/// fail over may have lost the last move of a cursor: then the further place stands, too, as what was done up to there
+/// must not be done again.
 struct MarkExchange: Sendable {
     /// What the file is to have instead; no body for what it is to forget.
     private(set) var toKeep: [MarkName: [UInt8]?] = [:]
@@ -33,14 +35,24 @@ struct MarkExchange: Sendable {
     private mutating func settle(_ name: MarkName) {
         let (here, there, before) = (local[name], found[name], known[name])
         if here == there?.body { return known[name] = there }
-        let isUnchangedHere = here == before?.body
-        if isUnchangedHere || there?.version != before?.version && theirs(name) {
+        let isLost = isLostMove(of: name)
+        let isUnchangedHere = here == before?.body && !isLost
+        let isChangedThere = there?.version != before?.version || isLost
+        if isUnchangedHere || isChangedThere && theirs(name) {
             toKeep[name] = .some(there?.body)
             known[name] = there
         } else if SharedMark.fits(name.name, here) {
             toSend.append(SharedMark(name.kind, name.name, here, version: there?.version ?? 0))
             known[name] = there
         }
+    }
+
+    /// Whether the servers have another place of a cursor than they were known to have, and no later one.
+    private func isLostMove(of name: MarkName) -> Bool {
+        guard name.kind == .cursor, let there = found[name], let before = known[name] else {
+            return false
+        }
+        return there.version <= before.version && there.body != before.body
     }
 
     /// Whether the servers' stands where both sides have changed something.

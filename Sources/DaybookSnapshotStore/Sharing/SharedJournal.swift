@@ -215,7 +215,7 @@ package struct SharedMark: Sendable, Hashable {
         case tag = 1
         /// A value that users keep about the store.
         case value = 2
-        /// How far a reader has come. Losing the last move of one does no harm.
+        /// How far a reader has come. The last move of one may be lost: who has made it, or seen it, makes it again.
         case cursor = 3
     }
 

@@ -58,6 +58,12 @@ struct ScriptedMarks {
         return isRepeated ? row.version : nil
     }
 
+    /// Has a mark be what it was before.
+    mutating func setBack(_ mark: SharedMark) {
+        rows[Place(mark.kind, mark.name)] = Row(
+            name: mark.name, body: mark.body, version: mark.version)
+    }
+
     private func maySet(_ mark: SharedMark, over row: Row?) -> Bool {
         guard let row else { return mark.version == 0 }
         if mark.version == 0 { return row.body == nil && mark.body != nil }

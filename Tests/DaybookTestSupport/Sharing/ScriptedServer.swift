@@ -123,6 +123,13 @@ package final class ScriptedServer: Sendable {
         set { state.withLock { $0.marks.unwritableNames = newValue } }
     }
 
+    /// Has a mark be what it was before, as after a fail-over to a server that lacks its last change.
+    ///
+    /// - Parameter mark: The mark, as it was.
+    package func setBack(_ mark: SharedMark) {
+        state.withLock { $0.marks.setBack(mark) }
+    }
+
     /// Lets a login do nothing any more.
     package func withdrawRights(of login: String) {
         state.withLock { _ = $0.withdrawn.insert(login) }

@@ -107,6 +107,42 @@ import Testing
         #expect(try ben.store.position(ofCursor: "mail") == SequenceNumber(5))
     }
 
+    /// What was done up to the further place would be done again.
+    @Test(arguments: [false, true])
+    func `a cursor does not go back when the servers lose its last move`(_ hasMoved: Bool) throws {
+        for number in 1...4 { try ada.add("\(number)") }
+        var moves: [SharedMark] = []
+        for place in [2, 3, 5] as [UInt64] {
+            try ada.store.setCursor("mail", to: SequenceNumber(place))
+            try ada.store.exchangeMarks()
+            moves.append(try #require(try ada.journal.marks(.cursor).first))
+        }
+        try ben.store.pull()
+
+        // Another node may have moved it from there meanwhile.
+        let version = hasMoved ? moves[2].version : moves[1].version
+        server.setBack(SharedMark(.cursor, "mail", moves[1].body, version: version))
+        try ben.store.pull()
+        #expect(try ben.store.position(ofCursor: "mail") == SequenceNumber(5))
+        try ada.store.pull()
+
+        #expect(try ada.store.position(ofCursor: "mail") == SequenceNumber(5))
+        #expect(try ada.journal.marks(.cursor).first?.body == moves[2].body)
+    }
+
+    @Test func `a cursor that a node has set back on purpose goes back on all`() throws {
+        for number in 1...4 { try ada.add("\(number)") }
+        try ada.store.setCursor("mail", to: SequenceNumber(5))
+        try ada.store.exchangeMarks()
+        try ben.store.pull()
+
+        try ada.store.setCursor("mail", to: SequenceNumber(2))
+        try ada.store.exchangeMarks()
+        try ben.store.pull()
+
+        #expect(try ben.store.position(ofCursor: "mail") == SequenceNumber(2))
+    }
+
     @Test func `a mark that the servers refuse stays in the file, and holds up no other`() throws {
         server.unwritableNames = ["größe"]
         let values: [String: Value] = [
