@@ -7,29 +7,36 @@ internal import Synchronization
 
 extension JournalGate {
     func catchUp(_ write: Write) throws {
-        let (pulls, inHand, hasLost) = state.withLock { state in
-            defer { (state.pulls, state.page) = ([], nil) }
-            return (state.pulls, state.page, state.queueing > 0 && state.rounds > 0)
+        let (pulls, queues, isOvertaken) = state.withLock { state in
+            defer { (state.pulls, state.isOvertaken) = ([], false) }
+            return (state.pulls, state.hasSaves && state.queueing > 0, state.isOvertaken)
         }
         try asStoreError {
             if pulls.contains(where: \.settlesDoubt) { try settleDoubt() }
-            var isComplete = false
-            if let inHand {
-                try fold(inHand, write)
-                isComplete = inHand.isLast
-            }
-            if !isComplete {
-                if hasLost { try enter(write) } else { try pull(write) }
+            if queues {
+                // Who is behind takes in what is missing before others have to wait.
+                if isOvertaken { try pull(write) }
+                let isFirst = try enter(write)
+                // Perhaps nobody else appends any more.
+                if isFirst, !isOvertaken { state.withLock { $0.queueing -= 1 } }
+            } else {
+                try pull(write)
             }
             // Nothing is missing now, whatever was told of entries that have been taken back.
             state.withLock { ($0.stopped, $0.told) = (nil, min($0.told, $0.head.rawValue)) }
         }
+        // A server that has been replaced may show no new entry to who has a turn there: what is appended in the turn
+        // proves that there is none.
+        guard !queues else { return }
         for pull in pulls { pull.finish() }
     }
 
     func end() {
         let hasTurn = state.withLock { state in
-            defer { (state.hasTurn, state.rounds, state.page) = (false, 0, nil) }
+            defer {
+                (state.hasTurn, state.hasSaves, state.isOvertaken) = (false, false, false)
+                state.rounds = 0
+            }
             return state.hasTurn
         }
         if hasTurn { calling.withLock { _ in journal.leave() } }
@@ -58,17 +65,21 @@ extension JournalGate {
     }
 
     /// Folds everything that is missing, the last of it in turn: nobody else appends until this node has.
-    private func enter(_ write: Write) throws {
+    ///
+    /// - Returns: Whether nothing was missing.
+    private func enter(_ write: Write) throws -> Bool {
         while true {
-            try pull(write)
             let head = try head(write)
-            let page = try reaching { journal throws(SharedJournalError) in
+            let page = try asking { journal throws(SharedJournalError) in
                 try journal.enter(after: head, bytes: SharedPage.bytesUsual)
             }
             state.withLock { $0.hasTurn = true }
+            if page.isLast {
+                try fold(page, write)
+                return page.entries.isEmpty
+            }
             // More than a page is not folded while others wait.
-            guard page.isLast else { continue }
-            return try fold(page, write)
+            try pull(write)
         }
     }
 
@@ -82,8 +93,12 @@ extension JournalGate {
 
     private func head(_ write: Write) throws -> SharedHead {
         let found = Found<SharedHead>()
+        // What was accepted may be missing, if the file could not be written.
+        state.withLock { $0.isHeadKnown = false }
         try write { [foreign] in found.set(try foreign.head(in: $0)) }
-        if let head = found.value { state.withLock { $0.head = head.sequence } }
+        if let head = found.value {
+            state.withLock { ($0.head, $0.isHeadKnown) = (head.sequence, true) }
+        }
         return found.value ?? .start
     }
 

@@ -25,14 +25,14 @@ final class JournalGate: CommitGate {
         var head: SequenceNumber
         /// The last entry of the journal that there was news of.
         var told: UInt64 = 0
+        /// Whether that was read from the file since the last write that failed there.
+        var isHeadKnown = true
         /// Since when nobody was reached, and why.
         var failure: (since: Int64, error: SharedJournalError)?
         /// Why nothing is saved until a person has seen to it.
         var stopped: StoreError?
         /// What asks for the missing entries.
         var pulls: [SharedPull] = []
-        /// Entries that were read in turn, and are still to be folded.
-        var page: SharedPage?
         /// How many of the next groups queue up for their turn at once, because others were quicker before.
         var queueing = 0
         var hasTurn = false
@@ -40,6 +40,10 @@ final class JournalGate: CommitGate {
         var rounds = 0
         var doubt: SharedGroup?
         /// How many saves of that group have not been told of the doubt yet.
+        /// Whether saves run again when the file has caught up.
+        var hasSaves = false
+        /// Whether somebody else was quicker than the last attempt of the present group, or has the turn.
+        var isOvertaken = false
         var untold = 0
         /// Kept by whoever may make a save of that group again.
         weak var watch: DoubtWatch?
@@ -91,7 +95,10 @@ final class JournalGate: CommitGate {
     /// Whether the file may lack this entry, or it has to be seen how it stands to the journal. News of what this node has
     /// appended itself come, too.
     func mayLack(_ sequence: SequenceNumber) -> Bool {
-        state.withLock { $0.head < sequence || $0.failure != nil || $0.stopped != nil }
+        state.withLock { state in
+            !state.isHeadKnown || state.head < sequence || state.failure != nil
+                || state.stopped != nil
+        }
     }
 
     /// Takes object numbers that no other node has. It tries as long as a save would: an object that could not get a
@@ -133,10 +140,12 @@ final class JournalGate: CommitGate {
             // In its turn the file has everything, and to pull would be to give the turn up. Whether this side still has
             // its turn, the append tells.
             let hasAll = state.withLock { state in
-                let hasAll =
-                    state.hasTurn && state.page == nil && !entries.isEmpty
-                    && !pulls.contains(where: \.settlesDoubt)
-                if !hasAll { state.pulls += pulls }
+                let isToSettle = state.doubt != nil && pulls.contains(where: \.settlesDoubt)
+                let hasAll = state.hasTurn && !entries.isEmpty && !isToSettle
+                if !hasAll {
+                    state.pulls += pulls
+                    state.hasSaves = !entries.isEmpty
+                }
                 return hasAll
             }
             guard hasAll else { return .again }
@@ -145,34 +154,10 @@ final class JournalGate: CommitGate {
         guard let first = entries.first else { return .commit }
         if let error = state.withLock(\.stopped) { return .refuse(error) }
         let head = SharedHead(first.sequence.previous, first.previous)
-        if !hasPlace(after: head) { return runAgain() }
+        // The turn is waited for while other processes of this machine can write: one of them may have it, and wait for
+        // the file.
+        if state.withLock({ $0.queueing > 0 && !$0.hasTurn }) { return runAgain() }
         return append(SharedGroup(after: head, token: link.makeToken(), entries))
-    }
-
-    /// Queues up where others were quicker before.
-    ///
-    /// - Returns: Whether nothing is missing after `head`, as far as is known.
-    private func hasPlace(after head: SharedHead) -> Bool {
-        guard state.withLock({ $0.queueing > 0 && !$0.hasTurn }) else { return true }
-        let page: SharedPage
-        do {
-            page = try reaching { journal throws(SharedJournalError) in
-                try journal.enter(after: head, bytes: SharedPage.bytesUsual)
-            }
-        } catch {
-            // Appending finds out the same, and how long to try.
-            return true
-        }
-        return state.withLock { state in
-            state.hasTurn = true
-            guard page.entries.isEmpty else {
-                state.page = page
-                return false
-            }
-            // Nobody was quicker: perhaps nobody else appends any more.
-            state.queueing -= 1
-            return true
-        }
     }
 
     private func runAgain() -> CommitDecision {
@@ -182,6 +167,7 @@ final class JournalGate: CommitGate {
         }
         guard rounds <= Self.roundsMaximum else {
             return .refuse(
+            state.hasSaves = true
                 StoreError(
                     .unreachable,
                     "Other nodes have appended \(rounds) times before this save could. Save again.")
@@ -199,7 +185,9 @@ final class JournalGate: CommitGate {
                 switch try isInDoubt ? appendInTurn(group) : appendOnce(group) {
                 case .accepted: return .commit
                 case .behind, .turnedAway:
-                    state.withLock { $0.queueing = Self.groupsQueueing }
+                    state.withLock { state in
+                        (state.queueing, state.isOvertaken) = (Self.groupsQueueing, true)
+                    }
                     return runAgain()
                 }
             } catch {
@@ -300,6 +288,14 @@ final class JournalGate: CommitGate {
             state.withLock { $0.failure = nil }
             return result
         } catch {
+    /// Asks for what is missing, as long as a save would try where one waits for it.
+    func asking<R: Sendable>(
+        _ body: (any SharedJournal) throws(SharedJournalError) -> R
+    ) throws(SharedJournalError) -> R {
+        guard state.withLock(\.hasSaves) else { return try reaching(body) }
+        return try trying { () throws(SharedJournalError) in try reaching(body) }
+    }
+
             note(error, endsTurn: endsTurn)
             throw error
         }

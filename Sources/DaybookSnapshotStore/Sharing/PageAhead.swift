@@ -49,7 +49,7 @@ final class PageAhead: Sendable {
     private func read() -> Result<SharedPage, SharedJournalError> {
         do throws(SharedJournalError) {
             return .success(
-                try gate.reaching { journal throws(SharedJournalError) in
+                try gate.asking { journal throws(SharedJournalError) in
                     try journal.page(after: head, bytes: SharedPage.bytesUsual)
                 })
         } catch {
