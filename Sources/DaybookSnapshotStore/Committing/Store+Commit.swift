@@ -78,8 +78,8 @@ extension Store {
             guard let result = kept.value.withLock(\.self)?.result,
                 let sequence = result.sequence, let digest = result.digest
             else { throw error }
-            guard let watch = sharing?.keep(result, for: digest) else { throw error }
-            throw error.about(SaveDoubt(sequence: sequence, digest: digest), watch)
+            sharing?.keep(result, for: digest)
+            throw error.about(SaveDoubt(sequence: sequence, digest: digest))
         }
     }
 

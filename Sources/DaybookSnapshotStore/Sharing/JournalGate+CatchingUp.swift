@@ -124,10 +124,7 @@ extension JournalGate {
                 if let range = folded.missing { state.news = range.upperBound }
                 // Not the greater one: the file may have been cut back.
                 state.head = folded.head
-                // Whether it is the one in doubt or not: there is an entry in its place.
-                if let doubt = state.doubt, folded.head > doubt.head.sequence {
-                    state.forgetDoubt()
-                }
+                state.settleDoubt(upTo: folded.head)
             }
             rest = rest[folded.end...]
             if let entry = rest.first {

@@ -23,12 +23,12 @@ final class JournalGate: CommitGate {
     struct State {
         /// The last entry of the journal that is known to be in the file.
         var head: SequenceNumber
-        /// The last entry of the journal that there was news of.
-        var told: UInt64 = 0
         /// Whether that was read from the file since the last write that failed there.
         var isHeadKnown = true
         /// Since when nobody was reached, and why.
         var failure: (since: Int64, error: SharedJournalError)?
+        /// The last entry of the journal that there was news of.
+        var told: UInt64 = 0
         /// Why nothing is saved until a person has seen to it.
         var stopped: StoreError?
         /// What asks for the missing entries.
@@ -52,8 +52,10 @@ final class JournalGate: CommitGate {
         /// The last entry that was folded and not told of yet.
         var news: SequenceNumber?
 
-        mutating func forgetDoubt() {
-            (doubt, untold) = (nil, 0)
+        /// Notes that the journal has this entry: in the place of one in doubt that does not come after it there is an
+        /// entry for good, that one or another.
+        mutating func settleDoubt(upTo sequence: SequenceNumber) {
+            if let doubt, sequence > doubt.head.sequence { self.doubt = nil }
         }
     }
 
@@ -101,16 +103,18 @@ final class JournalGate: CommitGate {
         }
     }
 
-    /// Takes object numbers that no other node has. It tries as long as a save would: an object that could not get a
-    /// number can never be saved.
-    func takeNumbers(_ count: UInt64) throws -> Range<UInt64> {
-        try asStoreError {
-            try trying { () throws(SharedJournalError) in
-                try reaching(endsTurn: false) { journal throws(SharedJournalError) in
-                    try journal.takeNumbers(count)
-                }
+    /// Whether the last attempt has reached the journal.
+    var isReached: Bool { state.withLock { $0.failure == nil } }
+
+    /// Takes object numbers that no other node has. Unless it is told otherwise, it tries as long as a save would: an
+    /// object that could not get a number can never be saved.
+    func takeNumbers(_ count: UInt64, once: Bool = false) throws -> Range<UInt64> {
+        func take() throws(SharedJournalError) -> Range<UInt64> {
+            try reaching(endsTurn: false) { journal throws(SharedJournalError) in
+                try journal.takeNumbers(count)
             }
         }
+        return try asStoreError { once ? try take() : try trying(take) }
     }
 
     /// Asks the journal something that is no part of a save.
@@ -163,11 +167,11 @@ final class JournalGate: CommitGate {
     private func runAgain() -> CommitDecision {
         let rounds = state.withLock { state in
             state.rounds += 1
+            state.hasSaves = true
             return state.rounds
         }
         guard rounds <= Self.roundsMaximum else {
             return .refuse(
-            state.hasSaves = true
                 StoreError(
                     .unreachable,
                     "Other nodes have appended \(rounds) times before this save could. Save again.")
@@ -194,8 +198,7 @@ final class JournalGate: CommitGate {
                 isInDoubt = isInDoubt || error.code == .inDoubt
                 if isInDoubt || error.code == .unreachable, .now < end { continue }
                 guard isInDoubt else { return .refuse(StoreError(error)) }
-                state.withLock { ($0.doubt, $0.untold) = (group, group.entries.count) }
-                return .refuse(StoreError.inDoubt(group.sequences, error))
+                return .refuse(StoreError.inDoubt(group.sequences, error, doubt(group)))
             }
         }
     }

@@ -48,9 +48,9 @@ extension StoreError {
             cause: misfit.cause, details: [misfit.cause.message] + misfit.cause.details)
     }
 
-    static func inDoubt(_ sequences: ClosedRange<SequenceNumber>, _ cause: SharedJournalError)
-        -> StoreError
-    {
+    static func inDoubt(
+        _ sequences: ClosedRange<SequenceNumber>, _ cause: SharedJournalError, _ watch: DoubtWatch
+    ) -> StoreError {
         let name =
             sequences.isSingle
             ? "entry \(sequences.lowerBound)"
@@ -58,7 +58,8 @@ extension StoreError {
         return StoreError(
             .inDoubt,
             "It is not known whether the shared journal has \(name): the connection was lost before the "
-                + "answer. The changes are still pending; save again to find out.", cause: cause)
+                + "answer. The changes are still pending; save again to find out.", cause: cause
+        ).watched(by: watch)
     }
 
     static func notLinked(_ path: String) -> StoreError {

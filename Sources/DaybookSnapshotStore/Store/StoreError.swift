@@ -58,9 +58,16 @@ public struct StoreError: Error, Sendable {
     }
 
     /// This error about a certain entry in doubt.
-    func about(_ doubt: SaveDoubt, _ watch: DoubtWatch) -> StoreError {
+    func about(_ doubt: SaveDoubt) -> StoreError {
         var error = self
-        (error.doubt, error.watch) = (doubt, watch)
+        error.doubt = doubt
+        return error
+    }
+
+    /// This error, which keeps a watch.
+    func watched(by watch: DoubtWatch) -> StoreError {
+        var error = self
+        error.watch = watch
         return error
     }
 

@@ -85,4 +85,79 @@ import Testing
         try ada.store.pull()
         #expect(!gate.mayLack(head))
     }
+
+    // MARK: - Doubts
+
+    @Test func `a doubt about what nobody can save again keeps nothing from coming`() async throws {
+        let store = try ada.store
+        store.followSharedJournal()
+        try ada.journal.script = FaultScript(appends: [.inDoubt(.lost)])
+        let payload = try SharedNode.foreignEntry("Doubt", after: server.head.sequence)
+        let code = try failure {
+            try store.writing { [parts = store.parts] transaction in
+                var draft = EntryDraft(
+                    parts, after: try LastCommitState.current(parts, in: transaction))
+                try draft.fold(payload, in: transaction)
+                _ = try draft.append(
+                    recordedAt: .max / 2, occurredAt: nil, in: transaction)
+            }
+        }.code
+        #expect(code == .inDoubt)
+
+        try ben.add("Rowing")
+        await withCheckedContinuation { done in server.tell { done.resume() } }
+        store.ahead?.end()
+
+        #expect(try ada.titles() == ["Rowing"])
+    }
+
+    @Test func `a doubt in whose place the node has saved keeps nothing from coming`() async throws
+    {
+        let store = try ada.store
+        store.followSharedJournal()
+        try ada.journal.script = FaultScript(appends: [.inDoubt(.later)])
+        let error = try failure { try ada.add("Doubt") }
+        #expect(error.code == .inDoubt)
+        try ada.add("In its place")
+
+        try ben.add("Rowing")
+        await withCheckedContinuation { done in server.tell { done.resume() } }
+        store.ahead?.end()
+
+        #expect(try ada.titles() == ["In its place", "Rowing"])
+        try ada.journal.land()
+        #expect(try store.settle(#require(error.doubt)) == nil)
+        #expect(try ada.titles() == ["In its place", "Rowing"])
+    }
+
+    @Test func `what saves in doubt would have answered is kept as long as somebody may ask`()
+        throws
+    {
+        let gate = try gate(of: ada)
+        func saveInDoubt() throws -> StoreError {
+            try ada.journal.script = FaultScript(appends: [.inDoubt(.landed)])
+            let error = try failure { try ada.add("Doubt") }
+            #expect(error.code == .inDoubt)
+            try ada.store.pull()
+            return error
+        }
+        let held = try saveInDoubt()
+        let heldToo = try saveInDoubt()
+        #expect(gate.state.withLock(\.results.count) == 2)
+        #expect(try ada.store.settle(#require(held.doubt)) != nil)
+        #expect(try ada.store.settle(#require(heldToo.doubt)) != nil)
+        withExtendedLifetime((held, heldToo)) {}
+    }
+
+    @Test func `what saves in doubt would have answered is forgotten with their errors`() throws {
+        let gate = try gate(of: ada)
+        for _ in 0..<3 {
+            try ada.journal.script = FaultScript(appends: [.inDoubt(.landed)])
+            #expect(code { try ada.add("Doubt") } == .inDoubt)
+            try ada.store.pull()
+        }
+
+        #expect(gate.state.withLock(\.results.count) == 1)
+        #expect(try ada.titles() == ["Doubt", "Doubt", "Doubt"])
+    }
 }
