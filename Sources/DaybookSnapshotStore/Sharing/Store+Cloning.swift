@@ -65,8 +65,8 @@ extension Store {
     ///   - path: Where there is no file yet.
     ///   - version: The model of a shared store that has no entry yet.
     ///   - options: How to open the store.
-    /// - Throws: As ``clone(from:into:options:)`` and ``push(to:_:)``. A file that was pushed in part, or whose
-    ///   connection was lost, stays; another one does not.
+    /// - Throws: As ``clone(from:into:options:)`` and ``begin(_:at:version:options:_:)``. A file that was cloned in part
+    ///   stays; another one does not.
     package static func makeCopy(
         of link: SharedLink, at path: String, version: ModelVersion, options: StoreOptions
     ) throws {
@@ -93,7 +93,8 @@ extension Store {
     ///   - header: What the first entry says.
     /// - Returns: The digest of the first entry.
     /// - Throws: ``StoreError`` as ``push(to:_:)``, with ``StoreError/Code/diverged`` when another node was quicker.
-    ///   A file whose first entry was not appended is taken away, unless that is not known.
+    ///   The file is taken away then, also when it is not known whether its entry was appended: it has nothing else, and
+    ///   who makes the copy again finds out.
     @discardableResult
     package static func begin(
         _ link: SharedLink, at path: String, version: ModelVersion, options: StoreOptions,
@@ -122,7 +123,7 @@ extension Store {
             try store.push(to: link)
         } catch {
             store.closeQuietly()
-            if (error as? StoreError)?.code != .inDoubt { try remove(at: path) }
+            try remove(at: path)
             throw error
         }
         let digest = try store.headDigest()
@@ -199,12 +200,7 @@ extension Store {
         func send() throws {
             guard let end = group.last else { return }
             let shared = SharedGroup(after: head, token: link.makeToken(), group)
-            var answer = try journal.append(shared)
-            while answer == .turnedAway {
-                _ = try journal.enter(after: head, bytes: 1)
-                answer = try journal.append(shared)
-            }
-            guard answer == .accepted else {
+            guard try journal.append(shared, within: link.saveTimeout) == .accepted else {
                 throw SharedJournalError.diverged(at: head.sequence.next)
             }
             head = SharedHead(end.sequence, end.digest)
@@ -321,5 +317,29 @@ extension Store {
             try StoreMetadata.countRewind(parts.tables.meta, in: transaction)
         }
         news.look(at: self)
+    }
+}
+
+extension SharedJournal {
+    /// Appends a group until it is known what became of it, or the time for that is over.
+    ///
+    /// - Returns: The answer, which is final: ``SharedAnswer/accepted`` or ``SharedAnswer/behind``.
+    fileprivate func append(
+        _ group: SharedGroup, within limit: Duration
+    ) throws(SharedJournalError) -> SharedAnswer {
+        let end = ContinuousClock.now + limit
+        var doubt: SharedJournalError?
+        while true {
+            do throws(SharedJournalError) {
+                let answer = try append(group)
+                guard answer == .turnedAway else { return answer }
+                _ = try enter(after: group.head, bytes: 1)
+            } catch {
+                if error.code == .inDoubt { doubt = error }
+                guard doubt != nil || error.code == .unreachable, .now < end else {
+                    throw doubt ?? error
+                }
+            }
+        }
     }
 }

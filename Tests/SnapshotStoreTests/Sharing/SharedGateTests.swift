@@ -160,4 +160,48 @@ import Testing
         #expect(gate.state.withLock(\.results.count) == 1)
         #expect(try ada.titles() == ["Doubt", "Doubt", "Doubt"])
     }
+
+    // MARK: - Beginning
+
+    /// A link whose first journal that appends loses an answer.
+    private func losingLink(
+        to server: ScriptedServer, _ landing: WriteFault.Landing, patience: Duration
+    ) -> SharedLink {
+        var link = SharedLink(
+            to: "scripted", identify: { server.identity },
+            connect: { _, _ in
+                let isBegun = server.head.sequence > .zero
+                return ScriptedJournal(
+                    server, login: "eva",
+                    script: FaultScript(appends: isBegun ? [] : [.inDoubt(landing)]))
+            })
+        link.saveTimeout = patience
+        return link
+    }
+
+    @Test(arguments: [WriteFault.Landing.landed, .lost])
+    func `a shared store whose first answer was lost is begun by the next attempt`(
+        _ landing: WriteFault.Landing
+    ) throws {
+        let server = ScriptedServer()
+        let folder = try TemporaryDirectory()
+        let path = folder.path("eva.daybook")
+        let version = try ModelVersion(first: .sample)
+        func make(patience: Duration) throws {
+            try Store.makeCopy(
+                of: losingLink(to: server, landing, patience: patience), at: path,
+                version: version, options: .counting())
+        }
+
+        #expect(code { try make(patience: .zero) } == .inDoubt)
+        #expect(!FileManager.default.fileExists(atPath: path))
+        try make(patience: .seconds(60))
+
+        #expect(server.head.sequence == SequenceNumber(1))
+        var options = StoreOptions.counting()
+        options.link = losingLink(to: server, landing, patience: .zero)
+        let store = try TestStore.open(at: path, options: options)
+        #expect(try store.headDigest() == server.head.digest)
+        try store.close()
+    }
 }
