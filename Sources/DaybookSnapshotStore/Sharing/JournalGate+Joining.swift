@@ -4,12 +4,10 @@ internal import DaybookObjectModel
 internal import Foundation
 
 extension JournalGate {
-    /// The gate of a linked file, brought up to the shared journal if that can be reached; nil for a file that is
-    /// opened without a link.
+    /// The gate of a linked file; nil for a file that is opened without a link. Nobody is asked yet.
     ///
     /// - Throws: ``StoreError`` with ``StoreError/Code/unreachable`` when the file is not linked there; what
-    ///   connecting throws. A journal that cannot be reached, or does not fit, is no error yet: the file can be
-    ///   read.
+    ///   connecting throws.
     static func join(
         _ environment: Environment, _ parts: StoreParts, _ model: StoreModel,
         _ metadata: StoreMetadata, _ options: StoreOptions, _ path: String
@@ -33,13 +31,24 @@ extension JournalGate {
         let gate = JournalGate(
             try link.connect(found, metadata.identity), link, foreign, head: head)
         environment.gate = gate
+        return gate
+    }
+
+    /// Brings the file up to the shared journal before it is used, if that can be reached. All openings of the file wait
+    /// for that.
+    ///
+    /// - Throws: What writing throws. A journal that cannot be reached, or does not fit, is no error yet: the file can be
+    ///   read.
+    func begin(with environment: Environment) throws {
+        guard !beginning.isDone else { return }
+        defer { beginning.finish() }
         do {
-            let pull = SharedPull()
-            try environment.perform { if !pull.isDone { $0.submit(pull) } }
+            try environment.perform { [beginning] in
+                if !beginning.isDone { $0.submit(beginning) }
+            }
         } catch let error as StoreError where error.code.isOfSharedStore {
             // The condition of the store says why.
         }
-        return gate
     }
 }
 

@@ -19,16 +19,18 @@ final class JournalGate: CommitGate {
     private let link: SharedLink
     let state: Mutex<State>
     let calling = Mutex(())
+    /// What the first opening of the file waits for.
+    let beginning = SharedPull()
 
     struct State {
         /// The last entry of the journal that is known to be in the file.
         var head: SequenceNumber
         /// Whether that was read from the file since the last write that failed there.
         var isHeadKnown = true
-        /// Since when nobody was reached, and why.
-        var failure: (since: Int64, error: SharedJournalError)?
         /// The last entry of the journal that there was news of.
         var told: UInt64 = 0
+        /// Since when nobody was reached, and why.
+        var failure: (since: Int64, error: SharedJournalError)?
         /// Why nothing is saved until a person has seen to it.
         var stopped: StoreError?
         /// What asks for the missing entries.
@@ -38,14 +40,12 @@ final class JournalGate: CommitGate {
         var hasTurn = false
         /// How often the present group had to run again.
         var rounds = 0
-        var doubt: SharedGroup?
-        /// How many saves of that group have not been told of the doubt yet.
         /// Whether saves run again when the file has caught up.
         var hasSaves = false
         /// Whether somebody else was quicker than the last attempt of the present group, or has the turn.
         var isOvertaken = false
-        var untold = 0
-        /// Kept by whoever may make a save of that group again.
+        var doubt: SharedGroup?
+        /// Kept by the errors of the saves of that group, and so by whoever may make one again.
         weak var watch: DoubtWatch?
         /// What the saves in doubt would have answered, by the digests of their entries.
         var results: [Digest: SaveResult] = [:]
@@ -223,6 +223,7 @@ final class JournalGate: CommitGate {
         let end = group.after
         state.withLock { state in
             (state.hasTurn, state.head) = (false, end.sequence)
+            state.settleDoubt(upTo: end.sequence)
         }
         journal.announce(end)
         return answer
@@ -233,26 +234,32 @@ final class JournalGate: CommitGate {
     /// Whether it is not known of a save what became of it.
     var isInDoubt: Bool { state.withLock { $0.doubt != nil } }
 
-    /// Forgets the doubt if all whose saves it concerns have been told, and none of them will make one again: then the
-    /// entries are there or not, as those of others.
+    /// Notes that it is not known what became of a group.
+    ///
+    /// - Returns: What has to be kept as long as a save of it may be made again.
+    private func doubt(_ group: SharedGroup) -> DoubtWatch {
+        state.withLock { state in
+            // Nobody asks any more for what was in doubt before.
+            if state.watch == nil { state.results = [:] }
+            let watch = state.watch ?? DoubtWatch()
+            (state.doubt, state.watch) = (group, watch)
+            return watch
+        }
+    }
+
+    /// Forgets the doubt if none of those whose saves it concerns will make one again: then the entries are there or
+    /// not, as those of others.
     func forgetAbandonedDoubt() {
         state.withLock { state in
-            guard state.doubt != nil, state.untold == 0, state.watch == nil else { return }
-            state.forgetDoubt()
+            guard state.doubt != nil, state.watch == nil else { return }
+            state.doubt = nil
             state.results = [:]
         }
     }
 
     /// Keeps what a save in doubt would have answered.
-    ///
-    /// - Returns: What has to be kept as long as the save may be made again.
-    func keep(_ result: SaveResult, for digest: Digest) -> DoubtWatch {
-        state.withLock { state in
-            let watch = state.watch ?? DoubtWatch()
-            (state.watch, state.untold) = (watch, max(state.untold - 1, 0))
-            state.results[digest] = result
-            return watch
-        }
+    func keep(_ result: SaveResult, for digest: Digest) {
+        state.withLock { $0.results[digest] = result }
     }
 
     /// What a save in doubt would have answered.
@@ -262,7 +269,7 @@ final class JournalGate: CommitGate {
     func settleDoubt() throws(SharedJournalError) {
         guard let group = state.withLock(\.doubt) else { return }
         _ = try trying { () throws(SharedJournalError) in try appendInTurn(group) }
-        state.withLock { $0.forgetDoubt() }
+        state.withLock { $0.doubt = nil }
     }
 
     /// Does something until it is known what became of it, or the time for that is over.
@@ -281,6 +288,14 @@ final class JournalGate: CommitGate {
         }
     }
 
+    /// Asks for what is missing, as long as a save would try where one waits for it.
+    func asking<R: Sendable>(
+        _ body: (any SharedJournal) throws(SharedJournalError) -> R
+    ) throws(SharedJournalError) -> R {
+        guard state.withLock(\.hasSaves) else { return try reaching(body) }
+        return try trying { () throws(SharedJournalError) in try reaching(body) }
+    }
+
     /// Calls the journal, and notes whether it was reached. A call that fails ends this node's turn, unless it is none
     /// of those that belong to one.
     func reaching<R: Sendable>(
@@ -291,14 +306,6 @@ final class JournalGate: CommitGate {
             state.withLock { $0.failure = nil }
             return result
         } catch {
-    /// Asks for what is missing, as long as a save would try where one waits for it.
-    func asking<R: Sendable>(
-        _ body: (any SharedJournal) throws(SharedJournalError) -> R
-    ) throws(SharedJournalError) -> R {
-        guard state.withLock(\.hasSaves) else { return try reaching(body) }
-        return try trying { () throws(SharedJournalError) in try reaching(body) }
-    }
-
             note(error, endsTurn: endsTurn)
             throw error
         }

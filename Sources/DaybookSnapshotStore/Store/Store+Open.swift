@@ -161,10 +161,16 @@ extension Store {
         at path: String, model: ManagedObjectModel?, options: StoreOptions,
         modelSource: ModelSource, readBy view: StoreModel? = nil, for stage: ModelStage? = nil
     ) throws -> Store {
-        let store = try opening.withLock { _ in
-            try wrapping(path) {
-                try openLocked(
-                    at: path, model: model, options: options, modelSource: modelSource,
+        let store = try wrapping(path) {
+            let file = try opening.withLock { _ in
+                if let model { try model.validate() }
+                return try openFile(at: path, options: options, modelSource)
+            }
+            // Nobody who opens another file waits for servers.
+            try file.gate?.begin(with: file.environment)
+            return try opening.withLock { _ in
+                try open(
+                    file, at: path, model: model, options: options, modelSource: modelSource,
                     readBy: stage?.model ?? view, for: stage)
             }
         }
@@ -172,34 +178,55 @@ extension Store {
         return store
     }
 
-    private static func openLocked(
-        at path: String, model: ManagedObjectModel?, options: StoreOptions,
-        modelSource: ModelSource, readBy view: StoreModel?, for stage: ModelStage?
-    ) throws -> Store {
-        if let model { try model.validate() }
+    /// A file that is open, and of which nothing was used yet.
+    private struct OpenFile: Sendable {
+        let environment: Environment
+        let tables: StoreTables
+        let journal: Journal
+        let metadata: StoreMetadata
+        let last: StoreModel
+        let gate: JournalGate?
+    }
+
+    private static func openFile(
+        at path: String, options: StoreOptions, _ modelSource: ModelSource
+    ) throws -> OpenFile {
         try renewLostCopy(path, options)
         try checkFormat(path, options)
         let environment = try Environment.open(
             at: path, options: options.environment(create: false))
         let tables = try StoreTables(in: environment)
-        var (metadata, last) = try environment.read { transaction in
+        let (metadata, last) = try environment.read { transaction in
             (
                 try StoreMetadata.read(tables.meta, path: path, in: transaction),
                 try lastModel(modelSource, environment, tables, path: path, in: transaction)
             )
         }
         let journal = try Journal(in: environment)
+        let parts = StoreParts(
+            journal: journal, projection: Projection(tables: tables, schema: last.schema))
+        return OpenFile(
+            environment: environment, tables: tables, journal: journal, metadata: metadata,
+            last: last,
+            gate: try JournalGate.join(environment, parts, last, metadata, options, path))
+    }
+
+    private static func open(
+        _ file: OpenFile, at path: String, model: ManagedObjectModel?, options: StoreOptions,
+        modelSource: ModelSource, readBy view: StoreModel?, for stage: ModelStage?
+    ) throws -> Store {
         func parts(_ model: StoreModel) -> StoreParts {
             StoreParts(
-                journal: journal, projection: Projection(tables: tables, schema: model.schema))
+                journal: file.journal,
+                projection: Projection(tables: file.tables, schema: model.schema))
         }
-        let sharing = try JournalGate.join(environment, parts(last), last, metadata, options, path)
-        var options = options
-        if let sharing {
-            options.clock = { sharing.now() }
+        let environment = file.environment
+        var (options, last) = (options, file.last)
+        if let gate = file.gate {
+            options.clock = { gate.now() }
             // What was missing may have set a model.
             last = try environment.read {
-                try lastModel(modelSource, environment, tables, path: path, in: $0)
+                try lastModel(modelSource, environment, file.tables, path: path, in: $0)
             }
         }
         var known = view ?? last
@@ -208,8 +235,8 @@ extension Store {
             known = try migration.resolved(environment, parts(last), last)
         }
         return Store(
-            path: path, model: known, metadata: metadata, options: options,
-            parts: parts(known), environment: environment, stage: stage, sharing: sharing)
+            path: path, model: known, metadata: file.metadata, options: options,
+            parts: parts(known), environment: environment, stage: stage, sharing: file.gate)
     }
 
     /// The model in force, read from the given source.
