@@ -107,7 +107,7 @@ struct UnsyncedMark: Equatable {
     private static func path(beside file: FilePath) -> String { file.path + "-unsynced" }
 
     /// Nil where the system does not say.
-    private static let runNow: String? = {
+    static let runNow: String? = {
         let text = FileManager.default.contents(atPath: "/proc/sys/kernel/random/boot_id")
             .map { String(decoding: $0, as: UTF8.self) }?.split(separator: "\n").first
         return text.map(String.init)
@@ -118,6 +118,10 @@ struct UnsyncedMark: Equatable {
 }
 
 extension Environment {
+    /// Which run of the system this is; nil where the system does not say. A machine that begins with a copy of this
+    /// one's disk has another one.
+    package static var runOfSystem: String? { UnsyncedMark.runNow }
+
     /// Where a file can be made anew from that was not brought to the disk before the system ended; nil for every
     /// other file.
     ///

@@ -56,6 +56,7 @@ package struct SharedLink: Sendable {
 // |---|---|
 // | version | 1: 1 |
 // | device, inode | of the file that has kept them, variable length |
+// | run | the run of the system in which it has: text |
 // | count | variable length |
 // | each block | first number and length, variable length |
 
@@ -63,10 +64,23 @@ package struct SharedLink: Sendable {
 struct KeptNumbers {
     /// The file that has kept them. A copy of it has the same record, and must not give out the same numbers.
     let file: FileIdentity
+    /// The run of the system in which it has; empty where the system does not say.
+    let run: String
     var blocks: [Range<UInt64>]
+
+    init(
+        _ blocks: [Range<UInt64>], of file: FileIdentity,
+        in run: String = Environment.runOfSystem ?? ""
+    ) {
+        (self.file, self.run, self.blocks) = (file, run, blocks)
+    }
 
     /// The numbers, where they are this file's own.
     func blocks(of file: FileIdentity) -> [Range<UInt64>] { self.file == file ? blocks : [] }
+
+    /// Whether nobody else can have them. A machine that was begun with an image of another one's disk has the same file,
+    /// as far as one can see.
+    var areCertain: Bool { !run.isEmpty && run == Environment.runOfSystem }
 }
 
 extension StoreMetadata {
@@ -140,6 +154,7 @@ extension StoreMetadata {
         writer.append(numbersVersion)
         writer.append(variable: kept.file.device)
         writer.append(variable: kept.file.inode)
+        writer.append(kept.run)
         writer.append(variable: UInt64(kept.blocks.count))
         for block in kept.blocks {
             writer.append(variable: block.lowerBound)
@@ -158,6 +173,7 @@ extension StoreMetadata {
         }
         let file = FileIdentity(
             device: try span.readVariable(at: &offset), inode: try span.readVariable(at: &offset))
+        let run = try span.readText(at: &offset)
         var blocks: [Range<UInt64>] = []
         for _ in 0..<(try span.readCount(at: &offset)) {
             let start = offset
@@ -172,7 +188,7 @@ extension StoreMetadata {
         guard offset == span.byteCount else {
             throw DecodingFailure(at: offset, expected: "the end of the numbers")
         }
-        return KeptNumbers(file: file, blocks: blocks)
+        return KeptNumbers(blocks, of: file, in: run)
     }
 
     /// Removes a record, if there is one.

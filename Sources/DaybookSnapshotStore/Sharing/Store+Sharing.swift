@@ -84,16 +84,28 @@ extension Store {
     }
 
     /// Takes numbers from those that the file has kept, or from the shared journal.
+    ///
+    /// Those that were kept in an earlier run of the system are given out only while no server answers: another machine
+    /// may have begun with an image of this one, and then has them, too.
     func takeSharedNumbers(_ sharing: JournalGate, count: UInt64) throws {
         let file = try openEnvironment().fileIdentity
-        let kept = try writing { [meta = parts.tables.meta] transaction in
+        let (kept, areCertain) = try writing { [meta = parts.tables.meta] transaction in
             let kept = try StoreMetadata.sharedNumbers(meta, in: transaction)
             if kept != nil { try StoreMetadata.setSharedNumbers(nil, meta, in: transaction) }
-            return kept?.blocks(of: file) ?? []
+            return (kept?.blocks(of: file) ?? [], kept?.areCertain == true)
+        }
+        if kept.isEmpty || !areCertain && sharing.isReached {
+            do {
+                return try takeNewNumbers(sharing, count, once: !kept.isEmpty)
+            } catch {
+                guard !kept.isEmpty else { throw error }
+            }
         }
         for block in kept { numbers.add(block) }
-        guard kept.isEmpty else { return }
-        let block = try sharing.takeNumbers(count)
+    }
+
+    private func takeNewNumbers(_ sharing: JournalGate, _ count: UInt64, once: Bool) throws {
+        let block = try sharing.takeNumbers(count, once: once)
         try writing { [meta = parts.tables.meta] in
             try ObjectNumbers.cover(block, meta, in: $0)
         }
@@ -128,8 +140,8 @@ extension Store {
         let file = try openEnvironment().fileIdentity
         try writing { [meta = parts.tables.meta] transaction in
             try ObjectNumbers.cover(block, meta, in: transaction)
-            let kept = KeptNumbers(file: file, blocks: [block])
-            try StoreMetadata.setSharedNumbers(kept, meta, in: transaction)
+            try StoreMetadata.setSharedNumbers(
+                KeptNumbers([block], of: file), meta, in: transaction)
         }
     }
 
@@ -143,8 +155,9 @@ extension Store {
             try environment.perform(waiting: LockPatience(limit: .zero)) {
                 [meta = parts.tables.meta, file = environment.fileIdentity] transaction in
                 let kept = try StoreMetadata.sharedNumbers(meta, in: transaction)
-                let all = KeptNumbers(file: file, blocks: (kept?.blocks(of: file) ?? []) + unused)
-                try StoreMetadata.setSharedNumbers(all, meta, in: transaction)
+                let others = kept?.areCertain == true ? kept?.blocks(of: file) ?? [] : []
+                try StoreMetadata.setSharedNumbers(
+                    KeptNumbers(others + unused, of: file), meta, in: transaction)
             }
         }
     }

@@ -121,6 +121,31 @@ import Testing
         #expect(Set(theirs).isDisjoint(with: own))
     }
 
+    /// A machine that begins with an image of another one's disk has a file that looks the same.
+    @Test(arguments: [true, false])
+    func `numbers that were kept in an earlier run of the system are for want of servers only`(
+        _ areReached: Bool
+    ) throws {
+        _ = try ada.store.allocateObjectNumber()
+        try ada.close()
+        let alone = try TestStore.open(at: ada.path, options: ada.options(linked: false))
+        let blocks = try alone.writing { [meta = alone.parts.tables.meta] transaction in
+            let kept = try #require(try StoreMetadata.sharedNumbers(meta, in: transaction))
+            try StoreMetadata.setSharedNumbers(
+                KeptNumbers(kept.blocks, of: kept.file, in: "an earlier run"), meta,
+                in: transaction)
+            return kept.blocks
+        }
+        try alone.close()
+        if !areReached { server.condition = .failing(.unreachable) }
+
+        let numbers = try (0..<3).map { _ in try ada.store.allocateObjectNumber() }
+
+        for number in numbers {
+            #expect(blocks.contains { $0.contains(number) } != areReached)
+        }
+    }
+
     @Test func `a file that is pushed later gives no numbers twice`() throws {
         let server = ScriptedServer()
         let eva = try SharedNode.first("eva", of: server)
