@@ -29,6 +29,7 @@ CREATE FUNCTION daybook.keep_data(_store int, _writer int, _levels bigint[], _di
     RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     _count int := cardinality(_digests);
+    _kept int;
 BEGIN
     PERFORM daybook.require_writer(_store, _writer);
     PERFORM daybook.confirm();
@@ -58,6 +59,11 @@ BEGIN
     SELECT _store, u.level, u.digest, u.bytes FROM unnest(_levels, _digests, _records) u(level, digest, bytes)
     ORDER BY u.level, u.digest
     ON CONFLICT DO NOTHING;
+    GET DIAGNOSTICS _kept = ROW_COUNT;
+    IF _kept < _count THEN
+        -- The others may not be confirmed yet; the answer is, once this is.
+        UPDATE daybook.writer SET connected = clock_timestamp() WHERE writer = _writer;
+    END IF;
 END $$;
 
 -- Sets a mark that still has the version given, 0 for none; without a body, removes it. Answers the new
