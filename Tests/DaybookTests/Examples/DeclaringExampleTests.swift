@@ -32,6 +32,22 @@ import Testing
     // end of example
 
     // example
+    final class Product: ManagedObject {
+        @Attribute(.unique, rules: [.pattern("[A-Z]{2}-[0-9]+")]) var code: String
+        @Attribute(rules: [.minimumLength(1), .maximumLength(80)]) var name: String = ""
+        @Attribute(rules: [.minimum(0), .maximum(100)]) var discount: Double?
+        @Attribute(.confidential) var purchasePrice: Decimal?
+        @Relationship(.cascade, inverse: \Picture.product, maximumCount: 3) var pictures: [Picture]
+        @Transient var isSelected: Bool = false
+    }
+
+    final class Picture: ManagedObject {
+        @Attribute var file: URL?
+        @Relationship(isOptional: false) var product: Product?
+    }
+    // end of example
+
+    // example
     final class Customer: ManagedObject {
         @Attribute([.indexed, .renamed("name")]) var fullName: String = ""
         @Attribute(.userInfo(["label": "Customer since"])) var since: Date?
@@ -72,6 +88,29 @@ import Testing
         #expect(first.due == .distantFuture)
         #expect(first.corrections == [second])
         #expect(try context.fetch(FetchRequest<Vehicle>()).map(\.wheels) == [4])
+    }
+
+    @MainActor @Test func `the rules of the page refuse what breaks them, all at once`() throws {
+        let container = try PersistentContainer(inMemory: [Product.self, Picture.self])
+        let context = container.viewContext
+        let product = Product(context: context)
+        product.code = "A-1"
+        product.discount = 120
+        product.pictures = (1...4).map { _ in Picture(context: context) }
+
+        let error = try #require(throws: StoreError.self) { try context.save() }
+
+        #expect(
+            error.failures.map { "\($0.property ?? "") \($0.number)" }.sorted()
+                == ["code 1680", "discount 1610", "name 1670", "pictures 1590"])
+        product.code = "AB-1"
+        product.name = "Bell"
+        product.discount = nil
+        product.isSelected = true
+        context.delete(product.pictures[3])
+        try context.save()
+        #expect(product.isSelected)
+        #expect(product.value(forKey: "pictures") as? [ManagedObject] == product.pictures)
     }
 }
 
