@@ -66,6 +66,16 @@ import Testing
         #expect(third.talk == "'s' has this model already.\n")
     }
 
+    @Test func `taking a migration back tells of the model and not of 0 changes`()
+        throws
+    {
+        try #require(run("migrate s --model one.json").status == 0)
+
+        let plain = try run("undo s 3")
+        #expect(plain.text == "Entry 4 takes entry 3 back: the model of before.\n")
+        #expect(try run("undo s 2").text == "Entry 5 takes entry 2 back: 2 changes.\n")
+    }
+
     @Test func `a trial names the indexes that are still to be built, and is no finding`() throws {
         _ = try run("migrate s --model one.json --defer-indexes")
 

@@ -61,9 +61,7 @@ struct PlannedEntry {
                 .conflict, "The same has just been saved elsewhere, so nothing was left to save.")
         }
         if console.format == .text {
-            let count = result.changes.count
-            let changes = count == 1 ? "1 change" : "\(count) changes"
-            try console.print("Entry \(sequence) \(claim): \(changes).")
+            try console.print("Entry \(sequence) \(claim): \(effect(of: result.changes.count)).")
         } else {
             try console.print(document(sequence, digest))
         }
@@ -84,6 +82,13 @@ struct PlannedEntry {
                     + " Use '--on-conflict keep-later' or '--on-conflict overwrite' for that.",
                 details: refusal.details)
         }
+    }
+
+    /// What the entry does. One that takes a migration back sets a model, and often changes no object.
+    private func effect(of count: Int) -> String {
+        let changes = count == 1 ? "1 change" : "\(count) changes"
+        guard plan.request.version != nil else { return changes }
+        return count == 0 ? "the model of before" : "the model of before, and \(changes)"
     }
 
     private func document(_ sequence: SequenceNumber, _ digest: Digest) -> JSONText {
