@@ -47,4 +47,24 @@ struct ConditionsTests {
             }
         }
     }
+
+    @Test func `what stands for numbers in a format of Core Data stands for arguments`() throws {
+        let container = try PersistentContainer(inMemory: [Clerk.self])
+        let context = container.newBackgroundContext()
+        try context.performAndWait {
+            let clerk = Clerk(context: context)
+            clerk.bonus = 5
+            let found: [Condition<Clerk>] = [
+                Condition("bonus == %d", 5), Condition("%K == %i", "bonus", 5),
+                Condition("bonus > %ld AND bonus < %lu", 4, 6), Condition("bonus < %f", 5.5),
+            ]
+
+            for condition in found {
+                #expect(try context.fetch(FetchRequest(where: condition)) == [clerk])
+            }
+            let other = FetchRequest<Clerk>(where: Condition("name == %s", "Ada"))
+            let error = try #require(throws: QueryError.self) { try context.fetch(other) }
+            #expect("\(error)".contains("'%@' stands for a value of any type"), "\(error)")
+        }
+    }
 }

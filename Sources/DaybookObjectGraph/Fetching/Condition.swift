@@ -47,7 +47,7 @@ public struct Condition<Object: ManagedObject>: Sendable {
     ///   - text: The predicate. It is parsed when the request is executed.
     ///   - arguments: The value of each `%@`: a value of a type that attributes have, an object, an
     ///     identifier, nil, or a list of them after `IN` and `BETWEEN`. The value of a `%K` is the text
-    ///     of a key path.
+    ///     of a key path. `%d`, `%ld`, `%f` and the like are read as `%@`.
     public init(_ text: String, _ arguments: Any?...) {
         self.init(text, arguments: arguments)
     }

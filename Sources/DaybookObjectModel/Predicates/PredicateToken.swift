@@ -7,7 +7,7 @@ struct PredicateToken {
         case number(String)
         /// Text without its quotation marks.
         case text(String)
-        /// `%@`.
+        /// `%@`, or `%d` and the like.
         case argument
         /// `%K`.
         case nameArgument
@@ -62,6 +62,13 @@ struct PredicateLexer {
     private static let symbols = [
         "==", "=<", "=>", "=", "!=", "<>", "<=", ">=", "<", ">", "&&", "||", "!", "(", ")", "{",
         "}", "[", "]", ",", ".", "+", "-", "**", "*", "/", ":",
+    ]
+
+    /// What stands behind the '%' of a number, as in `printf`. An argument has its type by itself, so that all
+    /// mean what '%@' means.
+    private static let numberMarks: Set<String> = [
+        "d", "hd", "ld", "lld", "qd", "zd", "i", "hi", "li", "lli",
+        "u", "hu", "lu", "llu", "qu", "zu", "f", "lf", "e", "g",
     ]
 
     private let characters: [Character]
@@ -139,7 +146,10 @@ struct PredicateLexer {
             index += 1
             if letter == "@" { return .argument }
             if letter == "K" { return .nameArgument }
-            throw QueryError("'%@' or '%K' must follow '%'.", at: column)
+            index -= 1
+            if Self.numberMarks.contains(name()) { return .argument }
+            throw QueryError(
+                "'%@' or '%K' must follow '%'; '%@' stands for a value of any type.", at: column)
         default:
             for symbol in Self.symbols where characters[index...].starts(with: symbol) {
                 index += symbol.count
