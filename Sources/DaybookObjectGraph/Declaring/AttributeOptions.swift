@@ -26,10 +26,8 @@ public struct AttributeOptions: Sendable, ExpressibleByArrayLiteral {
     public static let unique = AttributeOptions { $0.description.isUnique = true }
     /// Exports leave the values out, or write hashes instead, unless told otherwise.
     ///
-    /// A store keeps the mark it was made with, and exports follow that mark. Adding the mark to the
-    /// model later neither keeps a program out of its store nor marks the store: name such attributes
-    /// when you export, with `--hide` or in the library `DaybookAudit` with
-    /// `Confidentiality.properties`.
+    /// The mark is part of the model that the store keeps, and exports go by it. A class that gets it later
+    /// marks an older store when it opens it, and exports then leave out the earlier values as well.
     public static let confidential = AttributeOptions { $0.description.isConfidential = true }
     /// The attribute is mandatory and has no default value: every object must be given one before it is
     /// saved. A unique attribute without a default is required anyway.

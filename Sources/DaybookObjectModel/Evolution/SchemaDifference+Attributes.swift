@@ -43,11 +43,13 @@ extension SchemaDifference {
                 isCompatible: true)
         }
         if before.isConfidential != after.isConfidential {
+            // The mark covers past values as well. To take it off must be asked for, so that a program in
+            // which it has been forgotten does not open them to every export.
             add(
                 .changeConfidential, entity.name, name,
                 after.isConfidential
                     ? "make \(title) confidential" : "let \(title) not be confidential",
-                isCompatible: true)
+                isCompatible: after.isConfidential)
         }
         if before.derivation != after.derivation, let derivation = after.derivation {
             add(

@@ -167,6 +167,9 @@ import Testing
             .changeConfidential, "confidential", isCompatible: true, attribute("x"),
             confidential(attribute("x"))),
         Case(
+            .changeConfidential, "confidential no more", isCompatible: false,
+            confidential(attribute("x")), attribute("x")),
+        Case(
             .changeMerge, "a sum", isCompatible: false, attribute("x", .int64),
             merging(attribute("x", .int64))),
         Case(
