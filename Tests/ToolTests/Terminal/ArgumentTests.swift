@@ -57,8 +57,8 @@ import Testing
         (["show", "S", "99999999999999999999"], "'SEQ' cannot be '99999999999999999999'"),
         (
             ["fetch", "S", "E", "--at", "last week"],
-            "expected a sequence number such as 42, a time such as 2011-12-15 or "
-                + "2011-12-15T08:30:00Z, or a tag."
+            "expected a sequence number such as 42, a time such as 2011-12-15, "
+                + "2011-12-15T08:30:00Z or '2 hours ago', or a tag."
         ),
         (["fetch", "S", "E", "--at", "2011-13-01"], "'--at' cannot be '2011-13-01'"),
         (["fetch", "S", "E", "--at", "2011-02-29"], "'--at' cannot be '2011-02-29'"),

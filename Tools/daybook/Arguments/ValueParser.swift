@@ -98,8 +98,8 @@ extension ValueParser where Value == JournalPosition {
     /// A position in the journal, by number, by time or by the name of a tag.
     static var moment: ValueParser {
         ValueParser(
-            "a sequence number such as 42, a time such as 2011-12-15 or 2011-12-15T08:30:00Z, or a "
-                + "tag"
+            "a sequence number such as 42, a time such as 2011-12-15, 2011-12-15T08:30:00Z or "
+                + "'2 hours ago', or a tag"
         ) { JournalPosition($0) }
     }
 }
