@@ -202,6 +202,30 @@ import Testing
         #expect(listener.wait() != .killed(SIGKILL))
     }
 
+    @Test func `a store that is taken away ends it with the reason, with clients that listen`()
+        throws
+    {
+        let store = library.folder.url.appending(path: "library.daybook")
+        // One that does not end is killed, and the test fails.
+        let server = try ChildProcess(
+            URL(fileURLWithPath: "/usr/bin/timeout"),
+            ["--signal=KILL", "120", Tool.url.path, "serve", store.path],
+            input: URL(fileURLWithPath: "/dev/null"))
+        defer { server.send(SIGTERM) }
+        let address = try #require(server.nextLine())
+        let listener = try ChildProcess(
+            Self.curl, ["--silent", "--no-buffer", address + "after-2"],
+            input: URL(fileURLWithPath: "/dev/null"))
+        defer { listener.kill() }
+        _ = listener.nextLine()
+
+        try FileManager.default.removeItem(at: store)
+
+        #expect(server.wait() == .exited(3))
+        #expect(try server.talk().hasPrefix("error: "))
+        #expect(listener.wait() != .killed(SIGKILL))
+    }
+
     @Test func `a port that is taken is told`() throws {
         let (server, address) = try serve()
         defer { server.kill() }

@@ -8,7 +8,7 @@ import Foundation
 final class EventStream: @unchecked Sendable {
     // @unchecked Sendable because only the thread of its connection calls it; the watch only signals.
 
-    /// How long the thread waits for an entry before it looks whether the command is to end, in milliseconds.
+    /// How long the thread waits for an entry before it looks whether the serving ends, in milliseconds.
     private static let glance = 250
     /// After how many glances without an entry something is said. A client that has gone is noticed then.
     private static let quietGlances = 60
@@ -32,7 +32,7 @@ final class EventStream: @unchecked Sendable {
         watch = page.store.watch(.everything) { saved.signal() }
     }
 
-    /// The next bytes; empty when the command ends, or after it was told that the store cannot be read.
+    /// The next bytes; empty when the serving ends, or after it was told that the store cannot be read.
     func next(atMost count: Int) -> [UInt8] {
         if rest.isEmpty { rest = ArraySlice(nextEvents()) }
         defer { rest = rest.dropFirst(count) }
@@ -41,7 +41,7 @@ final class EventStream: @unchecked Sendable {
 
     private func nextEvents() -> [UInt8] {
         var glances = 0
-        while !isOver, !Interruption.isThere {
+        while !isOver, !page.ending.isThere {
             do {
                 let known = try place ?? page.store.place(after: reached)
                 place = known

@@ -30,7 +30,8 @@ struct ServeCommand: Command {
                 The page is the one that 'daybook export --format html' writes; new entries
                 appear in it as they are saved, by any program. It is served on this machine
                 alone, at an address that has a secret in it and is printed: who knows the
-                address can read what the page shows. Nothing can be written there.
+                address can read what the page shows. Nothing can be written there. It also ends
+                when the store is taken away or another one put in its place.
                 """,
             arguments: [store, port, limit, secrecy],
             examples: [
@@ -53,7 +54,10 @@ struct ServeCommand: Command {
             page.answer(request, port: known.number.load(ordering: .acquiring))
         }
         known.number.store(server.port, ordering: .releasing)
-        defer { server.stop() }
+        defer {
+            page.ending.begin()
+            server.stop()
+        }
         try console.print("http://127.0.0.1:\(server.port)/\(page.token)/")
         try console.flush()
         let saves = try SaveWait(for: store)

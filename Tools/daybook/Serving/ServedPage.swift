@@ -2,6 +2,18 @@ import DaybookAudit
 import DaybookJournalLog
 import DaybookSnapshotStore
 import Foundation
+import Synchronization
+
+/// Whether the serving ends, for whatever reason; the threads of connections ask. The server waits for them.
+final class ServingEnd: Sendable {
+    private let flag = Atomic(false)
+
+    /// Whether it does.
+    var isThere: Bool { flag.load(ordering: .acquiring) }
+
+    /// From now on it does.
+    func begin() { flag.store(true, ordering: .releasing) }
+}
 
 /// What is served of a store, and to whom.
 ///
@@ -14,6 +26,8 @@ struct ServedPage: Sendable {
     /// How many of the newest entries the page has.
     let entries: Int
     let confidentiality: Confidentiality
+    /// What ends all streams of events.
+    let ending = ServingEnd()
 
     /// Answers a request.
     ///
