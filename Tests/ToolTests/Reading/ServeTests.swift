@@ -226,6 +226,27 @@ import Testing
         #expect(listener.wait() != .killed(SIGKILL))
     }
 
+    @Test func `at the port that HTTP has by itself clients need not name it`() throws {
+        let store = library.folder.url.appending(path: "library.daybook").path
+        let server = try ChildProcess(
+            Tool.url, ["serve", store, "--port", "80"], input: URL(fileURLWithPath: "/dev/null"))
+        defer { server.kill() }
+        guard let address = server.nextLine() else {
+            // Not everybody may serve it.
+            #expect(try server.talk().contains("Port 80 cannot be served"))
+            return
+        }
+
+        #expect(address.hasPrefix("http://127.0.0.1:80/"))
+        // curl, as a browser, leaves the port out.
+        #expect(try ask(address).status == 200)
+        #expect(try ask(address, ["-H", "Host: localhost"]).status == 200)
+        #expect(try ask(address, ["-H", "Host: localhost:80"]).status == 200)
+        #expect(try ask(address, ["-H", "Origin: http://127.0.0.1"]).status == 200)
+        #expect(try ask(address, ["-H", "Origin: http://localhost"]).status == 403)
+        #expect(try ask(address, ["-H", "Host: example.org"]).status == 421)
+    }
+
     @Test func `a port that is taken is told`() throws {
         let (server, address) = try serve()
         defer { server.kill() }

@@ -36,8 +36,7 @@ struct ServedPage: Sendable {
     ///   - port: The port that it came to.
     /// - Returns: The page, its events, or why not.
     func answer(_ request: HTTPRequest, port: UInt16) -> HTTPResponse {
-        let hosts = ["127.0.0.1:\(port)", "localhost:\(port)"]
-        guard let host = request.headers["host"], hosts.contains(host) else {
+        guard let host = request.headers["host"], Self.hosts(at: port).contains(host) else {
             return HTTPResponse(
                 status: 421, "This is not the address that 'daybook serve' has printed.")
         }
@@ -65,6 +64,12 @@ struct ServedPage: Sendable {
         }
         response.headers += Self.headers
         return response
+    }
+
+    /// What clients call this machine. The port that HTTP has by itself is left out by them.
+    private static func hosts(at port: UInt16) -> [String] {
+        let names = ["127.0.0.1", "localhost"]
+        return names.map { "\($0):\(port)" } + (port == 80 ? names : [])
     }
 
     /// Whether a part of a path is the token. Takes the same time however much of it is right.
