@@ -107,6 +107,93 @@ import Testing
         #expect(shown.status == 0)
     }
 
+    private static func cards(confidential: Bool) -> Data {
+        let secrecy = confidential ? #","confidential":true"# : ""
+        return Data(
+            #"{"entities":[{"name":"Card","attributes":[{"name":"pin","type":"string"\#(secrecy)}]}]}"#
+                .utf8)
+    }
+
+    @Test func `what becomes confidential while it runs is in no answer, until it is so no more`()
+        throws
+    {
+        let folder = library.folder.url
+        try Self.cards(confidential: false).write(to: folder.appending(path: "open.json"))
+        try Self.cards(confidential: true).write(to: folder.appending(path: "closed.json"))
+        _ = try library.run(["init", "cards.daybook", "--model", "open.json"])
+        _ = try library.run(
+            ["record", "cards.daybook"],
+            input: #"{"op":"insert","entity":"Card","values":{"pin":"4711"}}"#)
+        let questions = [
+            Self.call("model", "{}"), Self.call("fetch", #"{"entity":"Card"}"#),
+            Self.call("fetch", #"{"entity":"Card","at":2}"#), Self.call("log", #"{"text":"47"}"#),
+            Self.call("show", #"{"entry":2}"#), Self.call("history", #"{"object":"Card/1"}"#),
+            Self.call("blame", #"{"object":"Card/1"}"#), Self.call("diff", #"{"from":1,"to":2}"#),
+            Self.call("bisect", #"{"entity":"Card","where":"pin == '4711'"}"#),
+        ]
+        let server = try ChildProcess(
+            Tool.url, ["mcp", folder.appending(path: "cards.daybook").path])
+        defer { server.kill() }
+        func ask(_ question: String) throws -> String {
+            try server.write(question + "\n")
+            let (line, talk) = (server.nextLine(), try server.talk())
+            return try #require(line, "\(talk)")
+        }
+
+        #expect(try ask(questions[1]).contains("4711"))
+        try #require(
+            library.run(["migrate", "cards.daybook", "--model", "closed.json"]).status == 0)
+        for question in questions {
+            let answer = try ask(question)
+            #expect(answer.contains("'Card.pin'"), "\(answer)")
+            #expect(answer.contains(#""isError":true"#), "\(answer)")
+            #expect(!answer.contains("4711"), "\(answer)")
+        }
+        #expect(try ask(#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#).contains(#""result":{}"#))
+        try #require(
+            library.run(["migrate", "cards.daybook", "--model", "open.json"]).status == 0)
+        #expect(try ask(questions[1]).contains("4711"))
+
+        try server.endInput()
+        #expect(server.wait() == .exited(0))
+    }
+
+    @Test func `the tools know the model that the store has now`() throws {
+        let folder = library.folder.url
+        try Self.cards(confidential: false).write(to: folder.appending(path: "open.json"))
+        let wider =
+            #"{"entities":[{"name":"Card","attributes":[{"name":"pin","type":"string"}]},"#
+            + #"{"name":"Holder","attributes":[{"name":"name","type":"string"}]}]}"#
+        try Data(wider.utf8).write(to: folder.appending(path: "wider.json"))
+        _ = try library.run(["init", "cards.daybook", "--model", "open.json"])
+        let server = try ChildProcess(
+            Tool.url, ["mcp", folder.appending(path: "cards.daybook").path])
+        defer { server.kill() }
+        func tools() throws -> String {
+            try server.write(#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"# + "\n")
+            let (line, talk) = (server.nextLine(), try server.talk())
+            return try #require(line, "\(talk)")
+        }
+
+        let before = try tools()
+        try #require(
+            library.run(["migrate", "cards.daybook", "--model", "wider.json"]).status == 0)
+
+        #expect(!before.contains(#""Holder""#))
+        #expect(try tools().contains(#""Holder""#))
+    }
+
+    @Test func `a message that is too long is refused, and the next one is answered`() throws {
+        let long = String(repeating: " ", count: 5 << 20)
+        let ping = #"{"jsonrpc":"2.0","id":1,"method":"ping"}"#
+
+        let lines = try answers([ping.replacing(":1,", with: ":\(long)1,"), ping])
+
+        #expect(lines.count == 2)
+        #expect(lines[0].contains(#""id":null,"error":{"code":-32600"#))
+        #expect(lines[1] == #"{"jsonrpc":"2.0","id":1,"result":{}}"#)
+    }
+
     @Test func `a folder for proposals has to be there`() throws {
         let ran = try library.run(["mcp", "library.daybook", "--propose", "nowhere"])
 

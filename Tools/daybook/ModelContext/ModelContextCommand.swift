@@ -30,7 +30,8 @@ struct ModelContextCommand: Command {
                 lands: daybook record STORE --author me < DIR/NAME.jsonl.
 
                 Who asks reads all values, also earlier ones, so a store whose model has or had
-                confidential properties is refused unless '--confidential show' is given. The
+                confidential properties is refused unless '--confidential show' is given; when such
+                a model is set while the server runs, every answer from then on is refused. The
                 server ends with its input.
                 """,
             arguments: [store, proposals, secrecy], formats: [],
@@ -45,19 +46,22 @@ struct ModelContextCommand: Command {
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let path = arguments[store]
-        let opened = try StoreReading.open(path)
-        try WholeEntries.check(arguments[secrecy], in: opened)
-        let schema = opened.schema
-        try opened.close()
+        // A shared store is brought up once here, and then by each command.
+        try StoreReading.open(path).close()
         if let folder = arguments[proposals] {
             var isFolder: ObjCBool = false
             guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder),
                 isFolder.boolValue
             else { throw ToolError.usage("There is no folder '\(folder)' for proposals.") }
         }
-        let tools = ModelContextTools(
-            store: path, schema: schema.model, proposals: arguments[proposals],
-            options: SharedOptions.handedOn(arguments))
+        let (folder, secrecy) = (arguments[proposals], arguments[secrecy])
+        let options = SharedOptions.handedOn(arguments)
+        func tools() throws -> ModelContextTools {
+            try ModelContextTools(
+                store: path, proposals: folder, options: options, secrecy: secrecy)
+        }
+        // What would refuse every answer ends the server at once.
+        _ = try tools()
         let server = ModelContextServer(tools)
         while let line = try console.input.next() {
             guard line.contains(where: { $0 != 0x20 && $0 != 0x09 }) else { continue }

@@ -8,9 +8,10 @@ struct ModelContextServer {
     /// The longest message, in bytes.
     private static let bytesMaximum = 4 << 20
 
-    private let tools: ModelContextTools
+    private let tools: () throws -> ModelContextTools
 
-    init(_ tools: ModelContextTools) {
+    /// - Parameter tools: Makes the tools for a message, or throws the reason why nothing may be told now.
+    init(_ tools: @escaping () throws -> ModelContextTools) {
         self.tools = tools
     }
 
@@ -53,21 +54,34 @@ struct ModelContextServer {
 
     private func result(of method: String, _ params: JSONValue) throws -> JSONValue {
         switch method {
-        case "initialize": return introduction(params)
+        case "initialize": return try introduction(params)
         case "ping": return .object([])
-        case "tools/list": return .members(("tools", .array(tools.declarations)))
+        case "tools/list": return .members(("tools", .array(try tools().declarations)))
         case "tools/call":
             guard case .string(let name)? = params["name"] else {
                 throw Refusal(code: -32602, message: "'name' of the tool is missing.")
             }
-            let (text, isError) = try tools.call(name, params["arguments"] ?? .object([]))
+            let (text, isError) = try call(name, params["arguments"] ?? .object([]))
             let content = JSONValue.members(("type", "text"), ("text", .string(text)))
             return .members(("content", .array([content])), ("isError", .bool(isError)))
         default: throw Refusal(code: -32601, message: "There is no method '\(method)'.")
         }
     }
 
-    private func introduction(_ params: JSONValue) -> JSONValue {
+    /// Uses a tool. Why nothing may be told is an answer of the tool: whoever asked for it reads that.
+    private func call(
+        _ name: String, _ arguments: JSONValue
+    ) throws -> (text: String, isError: Bool) {
+        let now: ModelContextTools
+        do {
+            now = try tools()
+        } catch {
+            return (ToolError(error).message, true)
+        }
+        return try now.call(name, arguments)
+    }
+
+    private func introduction(_ params: JSONValue) throws -> JSONValue {
         var version = Self.versions[0]
         if case .string(let asked)? = params["protocolVersion"], Self.versions.contains(asked) {
             version = asked
@@ -76,7 +90,7 @@ struct ModelContextServer {
             ("protocolVersion", .string(version)),
             ("capabilities", .members(("tools", .object([])))),
             ("serverInfo", .members(("name", "daybook"), ("version", .string(Tool.version)))),
-            ("instructions", .string(tools.instructions)))
+            ("instructions", .string(try tools().instructions)))
     }
 
     private func failure(_ id: JSONValue, _ refusal: Refusal) -> JSONValue {

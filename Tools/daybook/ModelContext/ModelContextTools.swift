@@ -1,10 +1,13 @@
 import DaybookObjectModel
+import DaybookSnapshotStore
 import Foundation
 
 /// The tools that a program may use, each of which is a command with '--output json'.
 ///
 /// A command runs as a process of its own: nothing that it meets ends the server. What a program says is only ever the
 /// value of an option or stands behind '--', so it is never taken for an option.
+///
+/// They are made for one message, with the model that the store has then: models are set while the server runs.
 struct ModelContextTools {
     /// Arguments that do not fit.
     struct Problem: Error {
@@ -28,15 +31,36 @@ struct ModelContextTools {
     private let proposals: String?
     /// Options of the server that are passed to every command, a word each.
     private let options: [String]
+    private let secrecy: WholeEntries?
 
+    /// Reads the model of a store.
+    ///
+    /// - Parameters:
+    ///   - store: The store's file.
+    ///   - proposals: The folder for proposals; nil when there must be none.
+    ///   - options: Options of the server that are passed to every command, a word each.
+    ///   - secrecy: Whether confidential values may be told.
+    /// - Throws: ``ToolError`` when the model calls something confidential that must not be told; `StoreError` when
+    ///   the store cannot be read.
     init(
-        store: String, schema model: ManagedObjectModel, proposals: String?, options: [String]
-    ) {
+        store: String, proposals: String?, options: [String], secrecy: WholeEntries?
+    ) throws {
         // A store whose name begins with a dash must not be mistaken for an option.
         self.store = store.hasPrefix("-") ? "./" + store : store
-        self.model = model
         self.proposals = proposals
         self.options = options
+        self.secrecy = secrecy
+        model = try Self.model(of: self.store, telling: secrecy)
+    }
+
+    /// The model as it is now; a shared store is not brought up for it.
+    private static func model(
+        of path: String, telling secrecy: WholeEntries?
+    ) throws -> ManagedObjectModel {
+        let store = try Store.open(at: path, options: StoreOptions(isReadOnly: true))
+        defer { store.closeQuietly() }
+        try WholeEntries.check(secrecy, in: store)
+        return store.schema.model
     }
 
     /// What is said when the server is introduced.
@@ -279,6 +303,13 @@ struct ModelContextTools {
             return ("The answer is longer than \(Self.bytesMaximum) bytes. Ask for less.", true)
         }
         // 1 is an answer: a difference, or no turn.
+        // What the command has read may have become confidential while it ran. A model that is set later than now says
+        // nothing of this answer.
+        do {
+            _ = try Self.model(of: store, telling: secrecy)
+        } catch {
+            return (ToolError(error).message, true)
+        }
         guard process.terminationReason == .exit, [0, 1].contains(process.terminationStatus) else {
             let reason = String(decoding: said.talk, as: UTF8.self)
             return (reason.isEmpty ? "The command ended early." : reason, true)
