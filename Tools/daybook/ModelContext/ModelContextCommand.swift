@@ -63,7 +63,7 @@ struct ModelContextCommand: Command {
         // What would refuse every answer ends the server at once.
         _ = try tools()
         let server = ModelContextServer(tools)
-        while let line = try console.input.next() {
+        while let line = try console.input.next(keeping: ModelContextServer.bytesKept) {
             guard line.contains(where: { $0 != 0x20 && $0 != 0x09 }) else { continue }
             guard let answer = server.answer(to: line) else { continue }
             try console.write((answer.text(escaping: .least) + "\n").utf8)

@@ -7,6 +7,8 @@ struct ModelContextServer {
 
     /// The longest message, in bytes.
     private static let bytesMaximum = 4 << 20
+    /// How much of a message is worth keeping: enough to see that it is too long, also without its line end.
+    static let bytesKept = bytesMaximum + 2
 
     private let tools: () throws -> ModelContextTools
 

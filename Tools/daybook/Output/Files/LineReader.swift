@@ -23,8 +23,15 @@ final class LineReader {
     }
 
     /// The next line without its line end (`\n` or `\r\n`), nil after the last.
-    func next() throws -> [UInt8]? {
+    ///
+    /// - Parameter limit: How many bytes of a line are kept. What is behind them is read and dropped.
+    /// - Returns: The line, or its first `limit` bytes.
+    /// - Throws: ``ToolError`` when the input cannot be read.
+    func next(keeping limit: Int = .max) throws -> [UInt8]? {
         var line: [UInt8] = []
+        func keep(_ bytes: ArraySlice<UInt8>) {
+            line.append(contentsOf: bytes.prefix(limit - line.count))
+        }
         while true {
             if position == end {
                 if !isAtEnd { try refill() }
@@ -34,11 +41,11 @@ final class LineReader {
                 }
             }
             if let newline = chunk[position..<end].firstIndex(of: UInt8(ascii: "\n")) {
-                line.append(contentsOf: chunk[position..<newline])
+                keep(chunk[position..<newline])
                 position = newline + 1
                 return finished(line)
             }
-            line.append(contentsOf: chunk[position..<end])
+            keep(chunk[position..<end])
             position = end
         }
     }
