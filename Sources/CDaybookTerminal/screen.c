@@ -1,5 +1,6 @@
 // The whole screen, by ncurses.
 
+#define _GNU_SOURCE
 #define NCURSES_WIDECHAR 1
 #include "CDaybookTerminal.h"
 
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include <wchar.h>
 
 static SCREEN *screen;
 static int is_colored;
@@ -72,7 +74,33 @@ void screen_erase(void) {
     erase();
 }
 
-void screen_put(int row, int column, const char *text, screen_style style, int is_reversed) {
+// Adds a text where the cursor is, in so many columns. ncurses counts the columns of each code point; a text of several
+// that look like one, as a family does, is as wide as all of them.
+static void add_within(int width, const char *text) {
+    mbstate_t state = {0};
+    int used = 0;
+    for (size_t rest = strlen(text); rest > 0;) {
+        wchar_t character = 0;
+        size_t length = mbrtowc(&character, text, rest, &state);
+        if (length == 0 || length > rest) break;
+        text += length;
+        rest -= length;
+        int columns = wcwidth(character);
+        if (columns < 0) {
+            // One that the system does not know is replaced.
+            character = 0xFFFD;
+            columns = 1;
+        }
+        if (used + columns > width) break;
+        // An accent at the beginning would come over what is left of it.
+        if (used + columns == 0) continue;
+        addnwstr(&character, 1);
+        used += columns;
+    }
+    for (; used < width; used++) addch(' ');
+}
+
+void screen_put(int row, int column, int width, const char *text, screen_style style, int is_reversed) {
     attr_t attributes = A_NORMAL;
     if (style == SCREEN_FAINT) attributes |= A_DIM;
     if (style == SCREEN_STRONG) attributes |= A_BOLD;
@@ -82,7 +110,8 @@ void screen_put(int row, int column, const char *text, screen_style style, int i
     if (!is_colored && style == SCREEN_REMOVED) attributes |= A_UNDERLINE;
     if (is_reversed) attributes |= A_REVERSE;
     attr_set(attributes, (short)(is_colored ? color_pair(style) : 0), NULL);
-    mvaddstr(row, column, text);
+    move(row, column);
+    add_within(width, text);
     attr_set(A_NORMAL, 0, NULL);
 }
 

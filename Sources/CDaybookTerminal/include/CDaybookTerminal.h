@@ -116,8 +116,9 @@ int screen_columns(void);
 // Begins a picture of the terminal's size.
 void screen_erase(void);
 
-// Puts a text without control characters into it; what does not fit into the row is left out.
-void screen_put(int row, int column, const char *text, screen_style style, int is_reversed);
+// Puts a text without control characters into it, in so many columns of a row: what does not fit into them is left out,
+// and what is left of them is blank.
+void screen_put(int row, int column, int width, const char *text, screen_style style, int is_reversed);
 
 // Shows the picture, with the cursor at a place; none for a negative row.
 void screen_show(int cursor_row, int cursor_column);

@@ -270,6 +270,34 @@ import Testing
         #expect(try !screen.colored().contains("\u{1B}[31mred"))
     }
 
+    @Test func `what was typed and cannot be found repaints nothing either`() throws {
+        let screen = try browse()
+        try screen.wait(for: "help")
+
+        try screen.type(":\u{202E}abc")
+        try screen.press("Enter")
+
+        try screen.wait(for: #"'\u{202E}abc' is no entry"#)
+    }
+
+    @Test func `a row stays in its columns, however its letters are put together`() throws {
+        let family = "\u{1F469}\u{200D}\u{1F469}\u{200D}\u{1F467}"
+        let library = try LibraryStore(content: "")
+        let made = try library.record(
+            #"{"op":"insert","entity":"Shelf","values":{"label":"\#(String(repeating: family, count: 60))"}}"#
+                + "\n" + #"{"op":"save","note":"Families"}"# + "\n")
+        try #require(made.status == 0, "\(made.talk)")
+
+        let screen = try TerminalScreen("browse library.daybook", in: library.folder.url)
+        let picture = try screen.wait(for: "entry 2 of 2", "What entry 2 changes", "\u{1F469}")
+
+        for line in picture.split(separator: "\n").dropFirst().dropLast() {
+            let sides = line.split(separator: "│", omittingEmptySubsequences: false)
+            #expect(!sides[0].unicodeScalars.contains("\u{1F469}"), "\(picture)")
+            #expect(sides.count == 2 || line.contains("█"), "\(picture)")
+        }
+    }
+
     @Test func `the terminal is given back, whatever ends it`() throws {
         for keys in [["q"], ["C-c"]] {
             let screen = try browse()

@@ -49,16 +49,16 @@ struct Screen {
     /// Begins a picture.
     func begin() { screen_erase() }
 
-    /// Puts a text at a place, cut to a width; the rest of the width is blank.
+    /// Puts a text at a place, cut to a width; the rest of the width is blank. Whatever the text is made of, values or
+    /// reasons why something failed, control characters in it are written out.
     func put(
         _ text: String, row: Int, column: Int, width: Int, _ look: Look = .plain,
         isReversed: Bool = false
     ) {
         guard row >= 0, row < rows, width > 0 else { return }
-        let shown = DisplayText.truncated(text, to: width)
-        let blank = max(0, width - DisplayText.width(of: shown))
         screen_put(
-            Int32(row), Int32(column), shown + String(repeating: " ", count: blank), look.style,
+            Int32(row), Int32(column), Int32(width),
+            DisplayText.truncated(DisplayText.escaped(text), to: width), look.style,
             isReversed ? 1 : 0)
     }
 

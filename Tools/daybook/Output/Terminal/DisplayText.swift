@@ -19,17 +19,21 @@ enum DisplayText {
     }
 
     /// The text cut to a width, with an ellipsis in the last column if it was cut.
+    ///
+    /// - Complexity: O(*limit*), however long the text is.
     static func truncated(_ text: String, to limit: Int) -> String {
-        guard limit > 0, width(of: text) > limit else { return text }
-        var kept = ""
+        guard limit > 0 else { return text }
+        // What is kept if the text is cut.
+        var kept = text.startIndex
         var used = 0
-        for character in text {
-            let next = width(of: character)
-            if used + next > limit - 1 { break }
-            kept.append(character)
-            used += next
+        var index = text.startIndex
+        while index < text.endIndex {
+            used += width(of: text[index])
+            if used > limit { return text[..<kept] + "…" }
+            text.formIndex(after: &index)
+            if used < limit { kept = index }
         }
-        return kept + "…"
+        return text
     }
 
     /// The text with control characters written out.
