@@ -1,5 +1,6 @@
 // The room of the terminal: arguments, help, streams, the pager and the shell.
 
+import Foundation
 import Testing
 
 /// Streams, colours and broken pipes.
@@ -16,6 +17,74 @@ import Testing
 
         #expect(result.status == 2)
         #expect(result.talk.hasPrefix("error: Standard output cannot be written: "))
+    }
+
+    /// Runs a command with pipes that somebody has made non-blocking.
+    private func nonBlocking(_ script: String) throws -> ToolResult {
+        try Tool.shell(
+            """
+            exec perl -MFcntl -MIO::Handle -e '
+                sub loosen { fcntl($_[0], F_SETFL, O_NONBLOCK | fcntl($_[0], F_GETFL, 0)) or die $!; }
+                \(script)'
+            """)
+    }
+
+    @Test func `output that waits for its reader loses nothing`() throws {
+        let result = try nonBlocking(
+            """
+            pipe(my $from, my $to) or die $!;
+            loosen($to);
+            my $child = fork();
+            if ($child == 0) {
+                open(STDOUT, ">&", $to) or die $!;
+                exec($ENV{DAYBOOK}, "manual") or die $!;
+            }
+            close($to);
+            # The pipe is full before anything is read.
+            vec(my $ready, fileno($from), 1) = 1;
+            select($ready, undef, undef, undef);
+            my $text = join("", <$from>);
+            waitpid($child, 0);
+            print $text;
+            exit($? >> 8);
+            """)
+
+        #expect(result.status == 0, "\(result.talk)")
+        #expect(result.output == (try Tool.run(["manual"]).output))
+    }
+
+    @Test func `input that is not there yet is waited for`() throws {
+        let library = try LibraryStore()
+        let store = library.folder.url.appending(path: "library.daybook").path
+
+        let result = try nonBlocking(
+            """
+            pipe(my $input, my $to) or die $!;
+            pipe(my $from, my $output) or die $!;
+            loosen($input);
+            my $child = fork();
+            if ($child == 0) {
+                open(STDIN, "<&", $input) or die $!;
+                open(STDOUT, ">&", $output) or die $!;
+                close($to);
+                exec($ENV{DAYBOOK}, "mcp", "\(store)") or die $!;
+            }
+            close($input); close($output);
+            $to->autoflush(1); $| = 1;
+            local $SIG{PIPE} = "IGNORE";
+            # After its answer it looks for more, where nothing is.
+            for my $number (1 .. 3) {
+                print $to "{\\"jsonrpc\\":\\"2.0\\",\\"id\\":$number,\\"method\\":\\"ping\\"}\\n";
+                print scalar(<$from>) // "nothing\\n";
+            }
+            close($to);
+            waitpid($child, 0);
+            exit($? >> 8);
+            """)
+
+        #expect(result.status == 0, "\(result.talk)")
+        #expect(
+            result.lines == (1...3).map { #"{"jsonrpc":"2.0","id":\#($0),"result":{}}"# })
     }
 
     @Test func `a file gets no colours`() throws {

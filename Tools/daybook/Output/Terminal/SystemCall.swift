@@ -26,10 +26,14 @@ enum SystemCall {
         case failed(Int32)
     }
 
+    /// The most bytes that one call writes: of what a reader does not take at once little is handed over twice.
+    private static let pieceSize = 64 * 1024
+
     /// Writes all bytes, however many calls it takes.
     static func write(_ bytes: [UInt8], to descriptor: Descriptor) -> WriteResult {
-        var rest = bytes
-        while !rest.isEmpty {
+        var written = 0
+        while written < bytes.count {
+            let rest = Array(bytes[written...].prefix(pieceSize))
             #if canImport(Glibc)
             let count = Glibc.write(descriptor.rawValue, rest, rest.count)
             #elseif canImport(Musl)
@@ -37,14 +41,13 @@ enum SystemCall {
             #else
             let count = Darwin.write(descriptor.rawValue, rest, rest.count)
             #endif
-            if count == rest.count { return .written }
             if count >= 0 {
-                rest.removeFirst(count)
+                written += count
                 continue
             }
             switch errno {
             case EINTR: continue
-            case EAGAIN: waitUntilWritable(descriptor)
+            case EAGAIN: wait(for: POLLOUT, on: descriptor.rawValue)
             case EPIPE: return .closed
             case let number: return .failed(number)
             }
@@ -174,13 +177,18 @@ enum SystemCall {
             let count = Darwin.read(descriptor, &buffer, buffer.count)
             #endif
             if count >= 0 { return count }
-            guard errno == EINTR else { throw Failure(number: errno) }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN: wait(for: POLLIN, on: descriptor)
+            case let number: throw Failure(number: number)
+            }
         }
     }
 
-    /// A descriptor that another process made non-blocking must not lose output.
-    private static func waitUntilWritable(_ descriptor: Descriptor) {
-        var request = pollfd(fd: descriptor.rawValue, events: Int16(POLLOUT), revents: 0)
+    /// Waits as a blocking call would: who shares a pipe or a terminal with others may find it made non-blocking by
+    /// them, and must lose neither output nor input by that.
+    private static func wait(for events: Int32, on descriptor: Int32) {
+        var request = pollfd(fd: descriptor, events: Int16(events), revents: 0)
         poll(&request, 1, -1)
     }
 
