@@ -129,6 +129,9 @@ import Testing
     @Test(arguments: [
         ("fetch STORE Boo", "Book"), ("fetch STORE ", "Book Disc Item Person Shelf"),
         ("history STORE She", "Shelf/"), ("history STORE Shelf/", "Shelf/1 Shelf/2"),
+        ("history STORE Shelf/2", "Shelf/2"), ("history STORE Shelf/02", ""),
+        ("history STORE Shelf/3", ""), ("history STORE Shelf/x", ""),
+        ("history STORE Book/99999999999999999999", ""),
         ("blame STORE Shelf/1.la", "Shelf/1.label"), ("show STORE hea", "head"),
         ("fetch STORE Book --at ", "first head"), ("fetch STORE Book --sort pri", "price"),
         ("tail STORE --cursor mai", "mailer"), ("log STORE --property pag", "pages"),
@@ -160,6 +163,26 @@ import Testing
             "cd '\(library.folder.url.path)'; DAYBOOK_STORE=library.daybook $DAYBOOK "
                 + command.joined(separator: " "))
         #expect(alone.lines.joined(separator: " ") == names)
+    }
+
+    @Test(arguments: ["1", "2", "12", "29", "300", "4"])
+    func `digits that are typed are completed with every number that begins so`(
+        digits: String
+    ) throws {
+        let library = try LibraryStore(content: "")
+        let lines = (1...300).map { number in
+            let (entity, name) = number % 7 == 0 ? ("Person", "name") : ("Shelf", "label")
+            return #"{"op":"insert","entity":"\#(entity)","values":{"\#(name)":"\#(number)"}}"#
+        }
+        let made = try library.record(lines.joined(separator: "\n"))
+        try #require(made.status == 0, "\(made.talk)")
+        let all = try library.run(["fetch", "library.daybook", "Shelf", "--output", "jsonl"]).text
+            .matches(of: /"object":"(Shelf\/\d+)"/).map { String($0.1) }
+        try #require(all.count == 258)
+
+        let told = try library.run(["--complete", "history", "library.daybook", "Shelf/\(digits)"])
+
+        #expect(told.lines == all.filter { $0.hasPrefix("Shelf/\(digits)") }.sorted())
     }
 
     @Test(arguments: ["bash", "zsh", "fish"])
@@ -204,6 +227,11 @@ import Testing
                 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _daybook
                 eval "printf '[%s]\\n' ${COMPREPLY[0]}"
             }
+            # bash takes the word apart at the sign.
+            complete_value() {
+                local option=${@: -2:1}
+                complete_last daybook "${@:1:$#-2}" "${option%=}" = "${@: -1}"
+            }
             """
         ),
         (
@@ -219,6 +247,12 @@ import Testing
                 done
             }
             complete_last() { words=("${@[2,-1]}"); CURRENT=$#words; eval "printf '[%s]\\n' $(_daybook_names)"; }
+            # zsh takes what is before the value away from what is completed.
+            complete_value() {
+                local IPREFIX=${@[-2]} PREFIX=${@[-1]}
+                words=("${@[1,-3]}" "$IPREFIX$PREFIX"); CURRENT=$#words
+                eval "printf '[%s]\\n' $(_daybook_names)"
+            }
             """
         ),
     ])
@@ -238,6 +272,7 @@ import Testing
             \(functions)
             complete_last daybook fetch library.daybook Book --at ed
             complete_last daybook show library.daybook ed
+            complete_value fetch library.daybook Book --at= ed
             complete_last daybook show library.daybook x
             complete_last daybook tail library.daybook --cursor we
             complete_last daybook tail library.daybook --cursor 'weekly\\ r'
@@ -250,7 +285,8 @@ import Testing
 
         #expect(
             result.lines.filter { $0.hasPrefix("[") } == [
-                "[edition-7;true]", "[edition-7;true]", "[x`pwd`]", "[weekly report]",
+                "[edition-7;true]", "[edition-7;true]", "[edition-7;true]", "[x`pwd`]",
+                "[weekly report]",
                 "[weekly report]",
             ], "\(result.text)\n\(result.talk)")
     }

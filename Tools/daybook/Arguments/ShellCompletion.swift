@@ -156,6 +156,8 @@ struct ShellCompletion {
             "    # As they are without quotes, of which the last may still be open.",
             #"    typed=("${(@Q)words[1,CURRENT]}")"#,
             #"    [[ $typed[-1] == [\'\"]* ]] && typed[-1]=${typed[-1][2,-1]}"#,
+            "    # Of '--option=value' zsh completes only the value; it is asked for as that of the option.",
+            #"    [[ -n $IPREFIX ]] && typed[-1]=("${IPREFIX%=}" "${(Q)PREFIX}")"#,
             #"    names=("${(@f)$(daybook \#(Self.question) "${(@)typed}" 2>/dev/null)}")"#,
             "    # zsh quotes what it puts on the line.",
             "    compadd -S '' -- $names",
