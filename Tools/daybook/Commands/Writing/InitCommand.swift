@@ -33,7 +33,8 @@ struct InitCommand: Command {
                       "toMany":true,"inverse":"country","deleteRule":"cascade"}]}, ...]}
 
                 The types are string, int16, int32, int64, float, double, decimal, bool, date,
-                data, uuid and url. By default a property is optional, has no default value and
+                data, uuid, url, codable for a value that a program encodes, and composite for one
+                of several attributes, its "elements". By default a property is optional, has no default value and
                 is not indexed. The model becomes entry 1 of the journal, with author and note
                 if they are given. An existing file is left as it is; if several processes make
                 the same store at the same time, one of them succeeds. The store gets its name
