@@ -26,7 +26,10 @@ struct UnlinkCommand: Command {
         try store.unlink()
         try store.close()
         switch console.format {
-        case .text: try console.print("'\(path)' is not linked to '\(file.place)' any more.")
+        case .text:
+            // The place is what the file says, which may come from anybody.
+            let place = DisplayText.escaped(file.place)
+            try console.print("'\(path)' is not linked to '\(place)' any more.")
         case .json, .jsonl: try console.print(["place": .string(file.place)] as JSONText)
         }
         return .success
