@@ -79,6 +79,21 @@ package struct Snapshot: ~Copyable {
             of: family, at: sequence, isLatest: isLatest, in: transaction, body)
     }
 
+    /// Passes every object of one entity whose number is in a range to `body`, by number.
+    ///
+    /// - Complexity: O(log *n* + *k*) page reads, *k* the number of objects passed; in the past, of their versions.
+    package func objects(
+        of entity: EntityNumber, numbers: ClosedRange<UInt64>,
+        _ body: (ObjectID) throws -> WalkStep
+    ) throws {
+        let first = StoreKey.object(ObjectID(entity: entity, number: numbers.lowerBound))
+        let last = StoreKey.object(ObjectID(entity: entity, number: numbers.upperBound))
+        _ = try projection.walk(
+            from: first, to: StoreKey.end(of: last) ?? StoreKey.end(of: entity), at: sequence,
+            isLatest: isLatest, in: transaction
+        ) { object, _, _ in try body(object) }
+    }
+
     /// The entry that deleted an object; nil when the object exists or never did.
     package func deletion(of object: ObjectID) throws -> SequenceNumber? {
         try projection.deletion(of: object, at: sequence, in: transaction)

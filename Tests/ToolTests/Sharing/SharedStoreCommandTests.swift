@@ -43,6 +43,24 @@ import Testing
             ], "\(result.text)\n\(result.talk)")
     }
 
+    @Test func `completion asks no servers, and offers what the file has`() throws {
+        let result = try SharedServers.run(
+            """
+            daybook init a.daybook --model model.json --shared "$PLACE" >/dev/null
+            daybook clone "$PLACE" b.daybook >/dev/null
+            insert FR France | record a.daybook ada
+            daybook --complete history b.daybook Cou
+            daybook --complete history b.daybook Country/
+            daybook log b.daybook --offline --output jsonl | wc -l
+            names b.daybook Country
+            daybook --complete history b.daybook Country/ | grep -c '^Country/[0-9]*$'
+            """)
+
+        #expect(
+            result.lines == ["Country/", "1", "France", "1"],
+            "\(result.text)\n\(result.talk)")
+    }
+
     @Test
     func
         `large data go to the servers and into every copy, and doctor finds what is missing there`()

@@ -163,22 +163,41 @@ struct ShellCompleter: Sendable {
             if let dot = typed[slash...].firstIndex(of: ".") {
                 return entity.properties.map { typed[...dot] + $0.name }
             }
+            let ranges = Self.numbers(beginningWith: typed[slash...].dropFirst())
             var found: [String] = []
             try store.read { snapshot in
-                try snapshot.objects(of: [entity.number]) { object in
-                    let name = store.schema.name(of: object)
-                    if name.hasPrefix(typed) { found.append(name) }
-                    return found.count < Self.objectsMaximum ? .proceed : .stop
+                for numbers in ranges where found.count < Self.objectsMaximum {
+                    try snapshot.objects(of: entity.number, numbers: numbers) { object in
+                        found.append(store.schema.name(of: object))
+                        return found.count < Self.objectsMaximum ? .proceed : .stop
+                    }
                 }
             }
             return found
         }
     }
 
-    /// Completion does not report a store that cannot be read: the command will.
+    /// The numbers that begin with some digits, so that no others are read: 17, 170 to 179, 1700 to 1799 and so on.
+    private static func numbers(beginningWith digits: Substring) -> [ClosedRange<UInt64>] {
+        guard !digits.isEmpty else { return [1...UInt64.max] }
+        guard let number = UInt64(digits), number > 0, String(number) == digits else { return [] }
+        var ranges = [number...number]
+        var (lowest, count) = (number, UInt64(1))
+        while true {
+            let (next, isTooLarge) = lowest.multipliedReportingOverflow(by: 10)
+            guard !isTooLarge else { return ranges }
+            count *= 10
+            let (last, isBeyond) = next.addingReportingOverflow(count - 1)
+            ranges.append(next...(isBeyond ? .max : last))
+            lowest = next
+        }
+    }
+
+    /// Completion asks no servers of a shared store: a key is answered at once, with what the file has. Nor does it
+    /// report a store that cannot be read: the command will.
     private func reading(_ body: (Store) throws -> [String]) -> [String] {
         do {
-            let store = try StoreReading.open(path)
+            let store = try Store.open(at: path, options: StoreOptions(isReadOnly: true))
             let found = try body(store)
             try store.close()
             return found

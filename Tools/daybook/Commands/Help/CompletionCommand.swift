@@ -8,7 +8,8 @@ struct CompletionCommand: Command {
             discussion: """
                 Names in a store, of entities, properties, objects, tags and cursors, come from the
                 store that the line names or that DAYBOOK_STORE is set to: the script asks 'daybook
-                --complete' with the words of the line.
+                --complete' with the words of the line. Of a shared store it is what this machine's
+                copy has: no server is asked.
                 """,
             arguments: [shell], formats: [],
             examples: [
