@@ -57,6 +57,17 @@ import Testing
         #expect(result.talk.contains("did you mean 'history'?"))
     }
 
+    @Test(arguments: [
+        "add", "delete", "import", "record", "redo", "restore", "set", "shell", "undo",
+    ])
+    func `a command that saves names the exit code for servers that are not reached`(
+        command: String
+    ) throws {
+        let page = try Tool.run(["help", command]).text
+
+        #expect(page.contains(/\n +6 +No server was reached/), "\(page)")
+    }
+
     @Test func `the version is a name and three numbers`() throws {
         let result = try Tool.run(["--version"])
 

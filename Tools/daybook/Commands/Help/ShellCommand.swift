@@ -29,7 +29,7 @@ struct ShellCommand: Command {
                 .init(.success), .init(.finding, "A line found something wrong."),
                 .init(.usage, "Wrong usage, on the command line or in a line."),
                 .init(.unreadable),
-                .init(.unverifiable), .init(.conflict),
+                .init(.unverifiable), .init(.conflict), .init(.unreachable),
             ])
     }
 

@@ -121,6 +121,7 @@ struct ImportCommand: Command {
                     .conflict,
                     "The stream does not fit what is in the store, is out of order, or breaks a rule "
                         + "of the model."),
+                .init(.unreachable),
             ])
     }
 

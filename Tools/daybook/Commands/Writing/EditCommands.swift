@@ -130,6 +130,7 @@ struct EditArguments: Sendable {
             .conflict,
             "A value that must be unique is there already, others need what was to be deleted, or a "
                 + "law is broken."),
+        .init(.unreachable),
     ]
 
     private let author: Option<String>

@@ -65,6 +65,7 @@ struct RecordCommand: Command {
                     .conflict,
                     "A value that must be unique is there already, others need what was to be "
                         + "deleted, or a law is broken."),
+                .init(.unreachable),
             ])
     }
 

@@ -29,6 +29,7 @@ struct RedoCommand: Command {
                 .init(.success), .init(.usage, "Wrong usage, or there is no such entry."),
                 .init(.unreadable),
                 .init(.conflict, "The entry is not undone, or later entries are in the way."),
+                .init(.unreachable),
             ])
     }
 

@@ -15,7 +15,7 @@ struct RestoreCommand: Command {
         "--dry-run", short: "-n", "Show the changes without making them.")
     private let author = Option("--author", short: "-a", "A", .text, "Who restores it.")
     private let note = Option(
-        "--note", "N", .text, "Why it is restored; by default the object's name.")
+        "--note", "N", .text, "Why it is restored; by default 'Restored' and the object.")
     private let info = InfoArguments()
 
     var declaration: CommandDeclaration {
@@ -44,6 +44,7 @@ struct RestoreCommand: Command {
                 .init(.usage, "Wrong usage, or there is no such object or entry."),
                 .init(.unreadable),
                 .init(.conflict, "Something is in the way; nothing is changed."),
+                .init(.unreachable),
             ])
     }
 

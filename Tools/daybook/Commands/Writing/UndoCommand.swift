@@ -44,6 +44,7 @@ struct UndoCommand: Command {
                 .init(.success), .init(.usage, "Wrong usage, or there is no such entry."),
                 .init(.unreadable),
                 .init(.conflict, "Later entries are in the way; nothing is changed."),
+                .init(.unreachable),
             ])
     }
 
