@@ -146,7 +146,8 @@ import Testing
         ("blame STORE Shelf/1.la", "Shelf/1.label"), ("show STORE hea", "head"),
         ("fetch STORE Book --at ", "first head"), ("fetch STORE Book --sort pri", "price"),
         ("tail STORE --cursor mai", "mailer"), ("log STORE --property pag", "pages"),
-        ("tail STORE --cursor = mai", "mailer"),
+        ("tail STORE --cursor = mai", "mailer"), ("tail STORE --cursor=mai", "--cursor=mailer"),
+        ("tail STORE -cmai", "-cmailer"), ("tail STORE -c", ""), ("tail STORE -fmai", ""),
         // What is not a name in a store, and stores that are not there.
         ("log STORE --operation ", ""), ("log ST", ""), ("fetch gone.daybook Boo", ""),
         ("nothing x", ""),

@@ -81,11 +81,10 @@ struct ShellCompleter: Sendable {
             return values(of: option, in: words, last)
         }
         if last.hasPrefix("-") {
-            guard let sign = last.firstIndex(of: "="),
-                let option = options.first(where: { $0.names.contains(String(last[..<sign])) })
-            else { return offersNamesOnly ? [] : options.flatMap(\.names) }
-            let start = last[...sign]
-            return values(of: option, in: words, String(last[last.index(after: sign)...]))
+            guard let (start, option) = Self.option(before: last, among: options) else {
+                return offersNamesOnly ? [] : options.flatMap(\.names)
+            }
+            return values(of: option, in: words, String(last.dropFirst(start.count)))
                 .map { start + $0 }
         }
         let given = positionals(in: words, options).count
@@ -95,6 +94,22 @@ struct ShellCompleter: Sendable {
                 ? own[given] : own.last(where: { $0.occurrence == .several })
         else { return [] }
         return values(of: next, in: words, last)
+    }
+
+    /// The option to whose name the value is attached, with what stands before that: `--at=` or `-c`.
+    private static func option(
+        before word: String, among options: [ArgumentDeclaration]
+    ) -> (start: String, option: ArgumentDeclaration)? {
+        if let sign = word.firstIndex(of: "="),
+            let option = options.first(where: { $0.names.contains(String(word[..<sign])) })
+        {
+            return (String(word[...sign]), option)
+        }
+        let short = String(word.prefix(2))
+        guard word.count > 2,
+            let option = options.first(where: { $0.takesValue && $0.names.contains(short) })
+        else { return nil }
+        return (short, option)
     }
 
     /// The words that are neither options nor values of options.
