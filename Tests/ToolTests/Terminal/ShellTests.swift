@@ -249,6 +249,40 @@ import Testing
         #expect(session.end() == 0)
     }
 
+    @Test func `a name with a space in it is completed to one word`() throws {
+        let made = try Tool.run(
+            ["cursors", "atlas.daybook", "weekly report", "3"], in: atlas.folder.url)
+        try #require(made.status == 0, "\(made.talk)")
+        let session = try session()
+
+        session.wait(for: "atlas> ")
+        try session.type("tail --cursor we\t")
+        session.wait(for: #"ekly\ report "#)
+        try session.type("\r")
+        session.wait(for: "atlas> ")
+        try session.type(".quit\r")
+
+        #expect(session.end() == 0)
+        #expect(!session.transcript.contains("error:"), "\(session.transcript)")
+    }
+
+    @Test func `the name of a file that commands a terminal is not completed`() throws {
+        for name in ["x\u{1B}[31my", "x\u{1B}[32my", "xyz"] {
+            try Data().write(to: atlas.folder.url.appending(path: name))
+        }
+        let session = try session()
+
+        session.wait(for: "atlas> ")
+        try session.type("verify --checkpoint x\t")
+        session.wait(for: "yz ")
+        try session.type("\u{3}")
+        session.wait(for: "atlas> ")
+        try session.type(".quit\r")
+
+        #expect(session.end() == 0)
+        #expect(!session.transcript.contains("\u{1B}[3"), "\(session.transcript)")
+    }
+
     @Test func `what several words could complete is listed`() throws {
         let session = try session()
 

@@ -56,7 +56,9 @@ struct ShellCompleter: Sendable {
         } else {
             offers = CommandList.all.map(\.declaration.name) + ShellSession.dotCommands
         }
-        return offers.filter { $0.hasPrefix(last) }.sorted()
+        // What is put on the line stays one word there; what commands a terminal is not put on it.
+        return offers.filter { DisplayText.escaped($0) == $0 }.map(ShellWords.asWord)
+            .filter { $0.hasPrefix(last) }.sorted()
     }
 
     private func dotArguments(of command: String) -> [String] {

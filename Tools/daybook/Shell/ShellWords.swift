@@ -5,6 +5,14 @@
 struct ShellWords {
     let words: [String]
 
+    /// A text as one word of a line.
+    static func asWord(_ text: String) -> String {
+        text.reduce(into: "") { word, character in
+            if " \t'\"\\".contains(character) { word += "\\" }
+            word.append(character)
+        }
+    }
+
     /// - Returns: Nil when a quote is not closed, or a backslash ends the line.
     init?(_ line: some StringProtocol) {
         var words: [String] = []
