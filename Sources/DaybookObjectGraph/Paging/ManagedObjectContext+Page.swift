@@ -38,6 +38,9 @@ extension ManagedObjectContext {
         }
         let isMore = found.count > page.size
         if isMore { found.removeLast() }
+        if found.isEmpty, let cursor = page.cursor {
+            return emptyPage(at: cursor, isBackward: page.isBackward, state)
+        }
         let isFromCursor = page.cursor != nil && !found.isEmpty
         let hasNext = page.isBackward ? isFromCursor : isMore
         let hasPrevious = page.isBackward ? isMore : isFromCursor
@@ -58,6 +61,17 @@ extension ManagedObjectContext {
     private struct PlacedObject {
         let store: PersistentStore
         let place: QueryPlace
+    }
+
+    /// What is left when all objects on one side of a cursor are gone.
+    private func emptyPage<Object>(
+        at cursor: PageCursor, isBackward: Bool, _ state: ReadState
+    ) -> Page<Object> {
+        let store = coordinator.persistentStores.first { $0.identifier == cursor.token.store }
+        let sequence = store.flatMap { state.sequences[$0.number]?.rawValue } ?? 0
+        let back = cursor.beyondItsObject(isBackward: isBackward, readAt: sequence)
+        return Page(
+            objects: [], next: isBackward ? back : nil, previous: isBackward ? nil : back)
     }
 
     private func cursor(

@@ -45,6 +45,26 @@ public struct PageCursor: Sendable, Hashable, LosslessStringConvertible {
     public var sequence: SequenceNumber { SequenceNumber(rawValue: token.sequence) }
 }
 
+extension PageCursor {
+    /// The place on the other side of the object at which this one stands: a page that goes back from there begins with
+    /// that object.
+    ///
+    /// - Parameters:
+    ///   - isBackward: Whether the object was gone to backwards.
+    ///   - sequence: The last entry of the store that was seen.
+    /// - Returns: The cursor there.
+    func beyondItsObject(isBackward: Bool, readAt sequence: UInt64) -> PageCursor {
+        var place = token.place
+        let number = place.object.number
+        // No other object has the number, and a text may say any.
+        let (next, isTooFar) =
+            isBackward ? number.subtractingReportingOverflow(1) : number.addingReportingOverflow(1)
+        if !isTooFar { place.object = ObjectID(entity: place.object.entity, number: next) }
+        return PageCursor(
+            PlaceToken(order: token.order, store: token.store, sequence: sequence, place: place))
+    }
+}
+
 extension PageCursor: Codable {
     /// Decodes the text of a cursor.
     public init(from decoder: any Decoder) throws {
@@ -69,9 +89,11 @@ extension PageCursor: Codable {
 public struct Page<Object: ManagedObject> {
     /// The objects, in the order of the request.
     public let objects: [Object]
-    /// Where the next page begins; nil when there was none.
+    /// Where the next page begins; nil when there was none. A page without objects before a cursor has one, which leads
+    /// back to what the cursor came from.
     public let next: PageCursor?
-    /// Where the page before ends; nil when there was none, and on a page without objects.
+    /// Where the page before ends; nil when there was none. A page without objects behind a cursor has one, which leads
+    /// back to what the cursor came from.
     public let previous: PageCursor?
 }
 

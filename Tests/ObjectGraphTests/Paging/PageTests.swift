@@ -53,6 +53,37 @@ import Testing
         #expect(page.next == nil)
     }
 
+    @MainActor @Test func `a page whose objects are gone leads back`() throws {
+        let first = try context.fetch(byRank.page(size: 5))
+        let last = try context.fetch(byRank.page(before: nil, size: 5))
+        let forward = try #require(first.next)
+        let backward = try #require(last.previous)
+        try race.with { other in
+            let kept = "dcbaf"
+            for runner in try other.fetch(FetchRequest<Runner>())
+            where !kept.contains(runner.name) {
+                other.delete(runner)
+            }
+            try other.save()
+        }
+
+        let empty = try context.fetch(byRank.page(after: forward, size: 5))
+        let back = names(try context.fetch(byRank.page(before: empty.previous, size: 3)))
+        try race.with { other in
+            for runner in try other.fetch(FetchRequest<Runner>()) { other.delete(runner) }
+            let late = Runner(context: other)
+            (late.name, late.rank) = ("z", 9)
+            try other.save()
+        }
+        let start = try context.fetch(byRank.page(before: backward, size: 5))
+        let onward = try context.fetch(byRank.page(after: start.next, size: 3))
+
+        #expect(names(empty).isEmpty && empty.next == nil && empty.previous != nil)
+        #expect(back == "baf")
+        #expect(names(start).isEmpty && start.previous == nil && start.next != nil)
+        #expect(names(onward) == "z")
+    }
+
     @MainActor @Test func `a cursor outlives its object and holds its place`() throws {
         let first = try context.fetch(byRank.page(size: 5))
         let cursor = try #require(first.next)
