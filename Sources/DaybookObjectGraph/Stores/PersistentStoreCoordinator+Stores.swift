@@ -49,9 +49,21 @@ extension PersistentStoreCoordinator {
     }
 
     private func addPersistentStore(_ location: StoreLocation) throws -> PersistentStore {
-        let store = try openOrMake(location)
-        try number(by: store.schema.version, of: location.url)
-        let added = try attach(store, location, endWhenAdded: store.end())
+        let (store, isMade) = try openOrMake(location)
+        let added: PersistentStore
+        do {
+            try number(by: store.schema.version, of: location.url)
+            added = try attach(store, location, endWhenAdded: store.end())
+        } catch let refusal {
+            do {
+                try store.close()
+                if isMade { try Store.remove(at: location.url.path) }
+            } catch {
+                // Why it was not added says more than what is left of it.
+                throw refusal
+            }
+            throw refusal
+        }
         inEveryContext { $0.beginFollowing(added) }
         post(.persistentStoreCoordinatorStoresDidChange, added: [added])
         return added
@@ -97,27 +109,30 @@ extension PersistentStoreCoordinator {
             endWhenAdded: JournalEnd(head: sequence, rewinds: store.end().rewinds))
     }
 
-    private func openOrMake(_ location: StoreLocation) throws -> Store {
+    /// - Returns: The store, and whether its file was made.
+    private func openOrMake(_ location: StoreLocation) throws -> (Store, isMade: Bool) {
         if location.type == .inMemory {
-            return try Store.createInMemory(
+            let store = try Store.createInMemory(
                 version: model.schema.version.restarted, options: location.options.storeOptions)
+            return (store, false)
         }
         let path = location.url.path
         guard !FileManager.default.fileExists(atPath: path), !location.options.isReadOnly else {
-            return try open(location)
+            return (try open(location), false)
         }
         let options = location.options.storeOptions
         if let link = options.link {
             try Store.makeCopy(
                 of: link, at: path, version: model.schema.version.restarted, options: options)
-            return try open(location)
+            return (try open(location), true)
         }
         do {
-            return try Store.create(
+            let store = try Store.create(
                 at: path, version: model.schema.version.restarted, options: options)
+            return (store, true)
         } catch let error as StoreError where error.code == .exists {
             // Somebody else has just made the store.
-            return try open(location)
+            return (try open(location), false)
         }
     }
 

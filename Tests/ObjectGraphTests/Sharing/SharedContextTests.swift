@@ -106,6 +106,26 @@ import Testing
         #expect(entry.author == "ada")
     }
 
+    @Test @MainActor func `a second copy of a store that is there is refused and leaves no file`()
+        throws
+    {
+        let ada = try Program("ada", server)
+        let folder = try TemporaryDirectory()
+        let url = folder.url.appending(path: "second")
+        var description = PersistentStoreDescription(url: url)
+        description.sharing = StoreSharing(
+            SharedLink(
+                to: "scripted", identify: { [server] in server.identity },
+                connect: { [server] _, _ in ScriptedJournal(server, login: "ada") }))
+        let coordinator = ada.container.persistentStoreCoordinator
+
+        #expect(code { try coordinator.addPersistentStore(with: description) } == .exists)
+
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
+        Team(context: ada.context).name = "Reds"
+        try ada.context.save()
+    }
+
     /// A team of two, saved by ada.
     @MainActor
     private func team(_ program: Program) throws -> (team: Team, kim: Player, lee: Player) {
