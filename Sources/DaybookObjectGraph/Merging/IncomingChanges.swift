@@ -35,6 +35,10 @@ struct IncomingChanges {
     var updates: [GraphID: Update] = [:]
     /// Those of objects that had been read with them, and that only the list of changes has to follow.
     private(set) var readUpdates: [GraphID: Update] = [:]
+    /// The gathered edits in the order of their objects, so that conflicts always come in the same order.
+    var updatesInOrder: [Update] {
+        updates.sorted { $0.key.object < $1.key.object }.map(\.value)
+    }
     var conflicts: [MergeConflict] = []
     /// What was deleted in at least one of the entries.
     var deleted: Set<ObjectID> = []

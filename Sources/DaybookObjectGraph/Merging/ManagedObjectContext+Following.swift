@@ -73,7 +73,7 @@ extension ManagedObjectContext {
                 }
             }
         }
-        for (store, lost) in lost {
+        for (store, lost) in lost.sorted(by: { $0.key < $1.key }) {
             conflicts += dropReferences(to: lost, inStore: store)
                 .inStore(coordinator.identifier(ofStore: store))
         }
@@ -119,7 +119,10 @@ extension ManagedObjectContext {
     func mergeWholeParent() -> [MergeConflict] {
         // What the parent has that is not registered here is not named below.
         news.noteForLists { $0.takeEverything() }
-        let objects = registry.objects.filter { !$0.status.isTemporary }
+        // In an order of their own, so that conflicts always come in the same one.
+        let objects = registry.objects.filter { !$0.status.isTemporary }.sorted {
+            ($0.graphID.store, $0.graphID.object) < ($1.graphID.store, $1.graphID.object)
+        }
         for object in objects { object.relations = [:] }
         let registered = objects.map { object in
             change(of: object.graphID, isThere: isUnderlying(object.graphID))
@@ -154,6 +157,7 @@ extension ManagedObjectContext {
     /// Reads an object's values again, under what is pending for it and what can be undone.
     private func mergeAgain(_ object: ManagedObject) -> [MergeConflict] {
         let before = object.values
+        let pending = journal.change(of: object.graphID)
         let edits = pendingEdits(of: object)
         let isByRule = journal.change(of: object.graphID)?.cause != nil
         var isDeleted = false
@@ -162,9 +166,7 @@ extension ManagedObjectContext {
         if object.status.isGone {
             // It was updated, and has been deleted since.
             news.recordMergedDelete(object.graphID) { [registry] in registry[$0] != nil }
-            return edits.values.sorted { $0.property < $1.property }.map {
-                object.conflict(.deletedByThem, of: $0.property, base: $0.old, ours: $0.new)
-            }
+            return losses(ofDeleted: object, with: pending)
         }
         guard !object.isFault else { return [] }
         let after = pendingEdits(of: object)

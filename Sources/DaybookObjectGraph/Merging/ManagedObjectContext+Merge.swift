@@ -95,7 +95,7 @@ extension ManagedObjectContext {
         var conflicts = incoming.conflicts
         journal.gatheringRebases {
             for update in incoming.readUpdates.values { followRead(update) }
-            for update in incoming.updates.values { merge(update, &conflicts) }
+            for update in incoming.updatesInOrder { merge(update, &conflicts) }
         }
         conflicts = try keepingIfUntold(conflicts, of: store) {
             let lost = try incoming.deleted.filter { try !isStillThere($0, in: store) }
@@ -294,17 +294,21 @@ extension ManagedObjectContext {
     }
 
     func mergeDelete(of object: ManagedObject, _ conflicts: inout [MergeConflict]) {
-        if case .update(let edits, _)? = journal.change(of: object.graphID)?.kind {
-            for edit in edits {
-                conflicts.append(
-                    object.conflict(
-                        .deletedByThem, of: edit.property, base: edit.old, ours: edit.new))
-            }
-        }
+        conflicts += losses(ofDeleted: object, with: journal.change(of: object.graphID))
         dropPending(of: object)
         object.undergo(.foundGone)
         object.letGoOfRow()
         news.recordMergedDelete(object.graphID) { [registry] in registry[$0] != nil }
+    }
+
+    /// What was pending for an object that others have deleted: edits, and members that joined, left or moved. Those
+    /// that only a delete rule has taken out are gone in any case.
+    func losses(ofDeleted object: ManagedObject, with pending: Change?) -> [MergeConflict] {
+        guard let pending, case .update(let edits, let members) = pending.kind else { return [] }
+        let lists = pending.cause == nil ? members.filter { !$0.isEmpty } : []
+        return edits.map {
+            object.conflict(.deletedByThem, of: $0.property, base: $0.old, ours: $0.new)
+        } + lists.map { object.conflict(.deletedByThem, of: $0.property, base: .null) }
     }
 
     /// Forgets everything pending for an object that no longer exists.
