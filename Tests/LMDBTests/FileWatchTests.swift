@@ -131,7 +131,7 @@ import Testing
         let watch = FileWatch(later, by: FileWatcher(waits)) {
             let isThere = FileManager.default.fileExists(atPath: later)
             if !isThere {
-                FileManager.default.createFile(atPath: later, contents: Data("one".utf8))
+                _ = FileManager.default.createFile(atPath: later, contents: Data("one".utf8))
             }
             look.yield(isThere)
         }
