@@ -209,17 +209,22 @@ import Testing
         // One that does not end is killed, and the test fails.
         let server = try ChildProcess(
             URL(fileURLWithPath: "/usr/bin/timeout"),
-            ["--signal=KILL", "120", Tool.url.path, "serve", store.path],
+            ["--signal=KILL", "60", Tool.url.path, "serve", store.path],
             input: URL(fileURLWithPath: "/dev/null"))
         defer { server.send(SIGTERM) }
         let address = try #require(server.nextLine())
         let listener = try ChildProcess(
-            Self.curl, ["--silent", "--no-buffer", address + "after-2"],
+            Self.curl, ["--silent", "--no-buffer", address + "after-3"],
             input: URL(fileURLWithPath: "/dev/null"))
         defer { listener.kill() }
         _ = listener.nextLine()
+        // While the page is made, the stream begins to wait for an entry.
+        try #require(try ask(address).status == 200)
 
-        try FileManager.default.removeItem(at: store)
+        let files = try FileManager.default.contentsOfDirectory(atPath: library.folder.url.path)
+        for name in files where name.hasPrefix("library.daybook") {
+            try FileManager.default.removeItem(at: library.folder.url.appending(path: name))
+        }
 
         #expect(server.wait() == .exited(3))
         #expect(try server.talk().hasPrefix("error: "))
