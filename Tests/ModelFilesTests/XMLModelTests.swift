@@ -319,12 +319,12 @@ import Testing
                     + "the class.",
                 "'Thing.blob' may be kept in a file beside the store",
                 "'Thing.fleeting' is a transient relationship",
+                "'Thing.ratio' is derived from 'others', which is not a relationship of 'Thing'. It is left "
+                    + "out",
                 "The uniqueness constraint on 'first' of 'Thing' is left out",
                 "The index 'byPlace' of 'Thing' is left out",
                 "The index 'byLowerCode' of 'Thing' is left out",
                 "The index 'byShown' of 'Thing' is left out",
-                "'Thing.ratio' is derived from 'others', which is not a relationship of 'Thing'. It is left "
-                    + "out",
                 "'Thing.identifier' is unique and has a default value, which only one object could keep",
                 "'Thing.first' and its inverse 'Thing.second' are both ordered",
             ])
