@@ -30,6 +30,8 @@ extension StepList {
     /// What the moves since the last save take back in a store; nil when something else was changed as
     /// well.
     func origins(inStore store: UInt32) -> [UndoneEntries]? {
+        // Most saves follow an edit: this alone is asked of each, and makes no list.
+        guard !hasChangesOfItsOwn(inStore: store) else { return nil }
         var found: [UndoneEntries] = []
         // Changes in other stores are saved there.
         for step in moved(inStore: store) where step.concerns(store: store) {
@@ -37,6 +39,16 @@ extension StepList {
             found.append(origin)
         }
         return found
+    }
+
+    /// Whether a step in the list has changes of a store for which no saved entry stands.
+    private func hasChangesOfItsOwn(inStore store: UInt32) -> Bool {
+        func isOwn(_ step: MovedStep) -> Bool {
+            step.group.origins[store] == nil && step.concerns(store: store)
+        }
+        let first = base.stepsMovedOver(inStore: store, to: cursor).lowerBound
+        return isOwn(MovedStep(group: open.step, isMade: true))
+            || (first..<groups.count).contains { isOwn(movedStep($0)) }
     }
 
     /// The saved entries of a store of which steps were taken back, which are not saved so yet.

@@ -98,14 +98,17 @@ extension CoordinatedStores {
         var header = header
         header.base = position(in: store).base
         var request = saveRequest(of: items, toStore: store.number, in: context, header)
-        if let undone = try context.undoneEntries(
-            by: request.changes, of: items, in: store)
-        {
-            request.header.kind = .undo
-            request.header.undoes = undone
+        var unnamed: [ClosedRange<SequenceNumber>] = []
+        if let origins = context.journal.origins(inStore: store.number) {
+            if let undone = try context.undoneEntries(
+                among: origins, by: request.changes, of: items, in: store)
+            {
+                request.header.kind = .undo
+                request.header.undoes = undone
+            }
+            unnamed = try context.entriesWithGaps(
+                among: origins, takenBackBy: request.changes, of: items, in: store)
         }
-        let unnamed = try context.entriesWithGaps(
-            takenBackBy: request.changes, of: items, in: store)
         guard !store.refusesChanges || request.changes.isEmpty else {
             throw StoreError.readOnlyStore(store)
         }

@@ -37,10 +37,11 @@ extension ManagedObjectContext {
     ///
     /// - Throws: ``StoreError`` when an entry cannot be read.
     func entriesWithGaps(
-        takenBackBy changes: [Change], of items: [NetChange], in store: PersistentStore
+        among origins: [UndoneEntries], takenBackBy changes: [Change], of items: [NetChange],
+        in store: PersistentStore
     ) throws -> [ClosedRange<SequenceNumber>] {
-        guard let origins = journal.origins(inStore: store.number), origins.count > 1,
-            UndoneEntries.run(of: origins) == nil, items.allSatisfy(\.isUndoable)
+        guard origins.count > 1, UndoneEntries.run(of: origins) == nil,
+            items.allSatisfy(\.isUndoable)
         else { return [] }
         let entries = journal.entriesTouchedBack(inStore: store.number)
         guard

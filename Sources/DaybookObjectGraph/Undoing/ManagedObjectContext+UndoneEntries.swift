@@ -20,17 +20,17 @@ extension ManagedObjectContext {
     /// The saved entries that changes take back, if they do nothing else.
     ///
     /// - Parameters:
+    ///   - origins: The saved entries that the steps since the last save stand for or take back.
     ///   - changes: What is to be saved.
     ///   - items: The pending changes from which they were made.
     ///   - store: The store to save to.
     /// - Returns: The entries, a run without gaps; nil when there are none.
     /// - Throws: ``StoreError`` when an entry cannot be read.
     func undoneEntries(
-        by changes: [Change], of items: [NetChange], in store: PersistentStore
+        among origins: [UndoneEntries], by changes: [Change], of items: [NetChange],
+        in store: PersistentStore
     ) throws -> ClosedRange<SequenceNumber>? {
-        guard !changes.isEmpty, let origins = journal.origins(inStore: store.number),
-            let range = UndoneEntries.run(of: origins)
-        else { return nil }
+        guard !changes.isEmpty, let range = UndoneEntries.run(of: origins) else { return nil }
         let schema = store.store.schema
         if origins.count == 1, let inverse = origins[0].changes {
             return changes.pair(with: inverse) { $0.leads(as: $1, in: schema) } ? range : nil
