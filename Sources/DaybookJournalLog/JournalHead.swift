@@ -31,3 +31,37 @@ package struct JournalHead: Sendable {
         recordedAt = try journal.recordingTime(of: sequence, in: transaction) ?? .min
     }
 }
+
+/// The last entry that a journal says it has.
+package struct RecordedHead: Sendable, Hashable {
+    /// Its number.
+    package let sequence: SequenceNumber
+    /// Its digest.
+    package let digest: Digest
+
+    /// An entry.
+    package init(_ sequence: SequenceNumber, _ digest: Digest) {
+        (self.sequence, self.digest) = (sequence, digest)
+    }
+
+    /// The recorded head of a journal whose end may be damaged.
+    ///
+    /// - Returns: Nil when it is not recorded, or the last entry that is found is another one.
+    /// - Throws: ``JournalError`` when the record cannot be read.
+    /// - Complexity: O(log *n*) page reads.
+    package init?(
+        recordedIn journal: Journal, in transaction: borrowing some Reading & ~Copyable
+    ) throws {
+        guard case .said(let sequence, let digest) = try journal.saidHead(in: transaction),
+            (SequenceNumber(1)...SequenceNumber.maximum).contains(sequence)
+        else { return nil }
+        do {
+            guard try journal.last(in: transaction) == sequence else { return nil }
+        } catch let error as JournalError
+            where error.code == .entryBroken || error.cause?.code == .corrupt
+        {
+            // What the last entries were is only recorded.
+        }
+        self.init(sequence, digest)
+    }
+}

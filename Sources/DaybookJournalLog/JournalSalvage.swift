@@ -2,8 +2,12 @@ package import DaybookLMDB
 
 /// What is left of a journal in a damaged file.
 ///
-/// An entry counts as found if all its bytes are there and have the digest that the file keeps beside it, or that the
-/// entry after it carries. Neither needs a tree of the file.
+/// An entry counts as found if all its bytes are there and have a digest that the file keeps beside an entry of that
+/// number, that the entry after it carries, or that the recorded head has. None of this needs a tree of the file.
+///
+/// Pages that are free may have other entries of a number: what was taken off a copy, what a crash kept from being
+/// completed, and what somebody has put there. So the chain of digests is followed from the recorded head backwards:
+/// each entry says which one came before it. See `SalvagedChain`.
 package struct JournalSalvage {
     private let file: SalvagedFile
     /// The records of entries, by number and chunk.
@@ -41,11 +45,11 @@ package struct JournalSalvage {
         try file.forEachRecord { key, place in
             var reader = KeyReader()
             switch key.byteCount {
-            case Journal.KeySize.chunk:
+            case Journal.KeySize.chunk where place.count <= Journal.chunkBytes:
+                let sequence = try reader.uint64(key)
+                guard (1...SequenceNumber.maximum.rawValue).contains(sequence) else { return }
                 chunks.append(
-                    Chunk(
-                        sequence: try reader.uint64(key), index: try reader.uint32(key),
-                        place: place))
+                    Chunk(sequence: sequence, index: try reader.uint32(key), place: place))
             case Journal.KeySize.digest where place.count == Digest.byteCount:
                 guard let digest = file.bytes(at: place).flatMap({ Digest(bytes: $0) }) else {
                     return
@@ -58,64 +62,92 @@ package struct JournalSalvage {
         digests.sort { $0.sequence < $1.sequence }
     }
 
-    /// Passes on every entry that was found, in order, each number once.
+    /// Passes on the entries of the journal that were found, in order, each number once.
     ///
-    /// Where pages that were freed have another entry of a number, as in a copy that was taken back once, the one is
-    /// passed on that follows the entry before.
-    ///
-    /// - Parameter body: Takes an entry.
+    /// - Parameters:
+    ///   - end: The recorded head; nil when it cannot be read.
+    ///   - body: Takes an entry.
     /// - Throws: What `body` throws.
     /// - Complexity: O(*b*), *b* the bytes of the entries.
-    package func forEachEntry(_ body: (JournalEntry) throws -> Void) throws {
-        var last: (sequence: SequenceNumber, digest: Digest) = (.zero, .zero)
-        var upcoming = candidates(from: 0)
-        var digest = 0
-        while let present = upcoming {
-            upcoming = candidates(from: present.end)
-            let sequence = present.sequence
-            while digest < digests.count, digests[digest].sequence < sequence { digest += 1 }
-            var confirmed: Set<Digest> = []
-            var next = digest
-            while next < digests.count, digests[next].sequence == sequence {
-                confirmed.insert(digests[next].digest)
-                next += 1
+    package func forEachEntry(
+        endingWith end: RecordedHead?, _ body: (JournalEntry) throws -> Void
+    ) throws {
+        let chain = SalvagedChain(
+            candidates(endingWith: end), endingWith: end,
+            isEndKept: digests.contains {
+                $0.sequence == end?.sequence.rawValue && $0.digest == end?.digest
+            },
+            // Where one of the two newest states cannot be read, the head may be that of the other.
+            hasFollowers: !file.hasBothStates)
+        for found in chain.entries {
+            guard let entry = entry(at: found.places), entry.digest == found.digest else {
+                continue
             }
-            if let upcoming, upcoming.sequence == sequence + 1 {
-                for entry in upcoming.entries { confirmed.insert(entry.previous) }
-            }
-            let sound = present.entries.filter { confirmed.contains($0.digest) }
-            let isNext = last.sequence.next == SequenceNumber(sequence)
-            let follower = isNext ? sound.first { $0.previous == last.digest } : nil
-            guard let entry = follower ?? sound.first else { continue }
             try body(entry)
-            last = (entry.sequence, entry.digest)
         }
     }
 
-    /// The entries that can be put together of the records of one number, the first of those from a place on.
-    private func candidates(
-        from start: Int
-    ) -> (sequence: UInt64, entries: [JournalEntry], end: Int)? {
-        guard start < chunks.count else { return nil }
-        let sequence = chunks[start].sequence
+    // MARK: - Putting entries together
+
+    /// All entries that can be put together and have a digest that proves them, by number.
+    private func candidates(endingWith end: RecordedHead?) -> [SalvagedEntry] {
+        var candidates: [SalvagedEntry] = []
+        var (start, digest) = (0, 0)
+        while start < chunks.count {
+            let sequence = chunks[start].sequence
+            let stop = endOfNumber(from: start)
+            var proofs: Set<Digest> = []
+            while digest < digests.count, digests[digest].sequence <= sequence {
+                if digests[digest].sequence == sequence { proofs.insert(digests[digest].digest) }
+                digest += 1
+            }
+            if let end, end.sequence.rawValue == sequence { proofs.insert(end.digest) }
+            if stop < chunks.count, chunks[stop].sequence == sequence + 1 {
+                for first in chunks[stop...].prefix(while: {
+                    $0.sequence == sequence + 1 && $0.index == 0
+                }) {
+                    if let header = header(at: first.place, of: first.sequence) {
+                        proofs.insert(header.previous)
+                    }
+                }
+            }
+            candidates += entries(of: chunks[start..<stop], proofs)
+            start = stop
+        }
+        return candidates
+    }
+
+    private func endOfNumber(from start: Int) -> Int {
         var end = start
-        while end < chunks.count, chunks[end].sequence == sequence { end += 1 }
-        guard (1...SequenceNumber.maximum.rawValue).contains(sequence) else {
-            return (sequence, [], end)
+        while end < chunks.count, chunks[end].sequence == chunks[start].sequence { end += 1 }
+        return end
+    }
+
+    /// The entries of one number that one of the digests proves.
+    private func entries(
+        of chunks: ArraySlice<Chunk>, _ proofs: Set<Digest>
+    ) -> [SalvagedEntry] {
+        var later: [LaterChunk: [SalvagedFile.Place]] = [:]
+        for chunk in chunks where chunk.index > 0 {
+            later[LaterChunk(index: chunk.index, count: chunk.place.count), default: []]
+                .append(chunk.place)
         }
-        // Of each later chunk the file has one, as a rule; where it has more, from an entry that was taken back, the
-        // length tells which is wanted, and the digest whether that is right.
-        var later: [LaterChunk: SalvagedFile.Place] = [:]
-        for chunk in chunks[start..<end] where chunk.index > 0 {
-            later[LaterChunk(index: chunk.index, count: chunk.place.count)] = chunk.place
-        }
-        var entries: [JournalEntry] = []
+        later = later.mapValues { differing($0) }
+        var found: [SalvagedEntry] = []
         var seen: Set<Digest> = []
-        for first in chunks[start..<end].prefix(while: { $0.index == 0 }) {
-            guard let entry = entry(beginningWith: first, later) else { continue }
-            if seen.insert(entry.digest).inserted { entries.append(entry) }
+        for first in differing(chunks.prefix { $0.index == 0 }.map(\.place)) {
+            guard
+                let choices = choices(
+                    beginningWith: first, chunks[chunks.startIndex].sequence, later)
+            else { continue }
+            for places in choices {
+                guard let entry = entry(at: places), proofs.contains(entry.digest) else { continue }
+                guard seen.insert(entry.digest).inserted else { break }
+                found.append(SalvagedEntry(entry, at: places))
+                break
+            }
         }
-        return (sequence, entries, end)
+        return found
     }
 
     private struct LaterChunk: Hashable {
@@ -123,27 +155,67 @@ package struct JournalSalvage {
         let count: Int
     }
 
-    /// The entry of a first chunk and those that it needs besides; nil when one is not there.
-    private func entry(
-        beginningWith first: Chunk, _ later: [LaterChunk: SalvagedFile.Place]
-    ) -> JournalEntry? {
-        guard let begin = file.bytes(at: first.place),
-            case .success(let header) = RecordHeader.decode(begin.span.bytes),
-            header.sequence.rawValue == first.sequence,
-            header.payloadCount >= begin.count - RecordHeader.byteCount
-        else { return nil }
-        var payload = Array(begin[RecordHeader.byteCount...])
+    /// The places that do not have the same bytes as one before.
+    private func differing(_ places: [SalvagedFile.Place]) -> [SalvagedFile.Place] {
+        guard places.count > 1 else { return places }
+        var seen: Set<Digest> = []
+        return places.filter { place in
+            file.bytes(at: place).map { seen.insert(Digest.of($0)).inserted } ?? false
+        }
+    }
+
+    /// The ways to put an entry together that begins with a chunk; nil when one that it needs is not there.
+    ///
+    /// Of each later chunk the file has one, as a rule. Where it has more, of an entry that was taken back, the digest
+    /// tells which of them belong together.
+    private func choices(
+        beginningWith first: SalvagedFile.Place, _ sequence: UInt64,
+        _ later: [LaterChunk: [SalvagedFile.Place]]
+    ) -> [[SalvagedFile.Place]]? {
+        guard let header = header(at: first, of: sequence) else { return nil }
+        var choices = [[first]]
+        var count = first.count - RecordHeader.byteCount
+        guard count <= header.payloadCount else { return nil }
         var index: UInt32 = 1
-        while payload.count < header.payloadCount {
-            let wanted = min(Journal.chunkBytes, header.payloadCount - payload.count)
-            guard let place = later[LaterChunk(index: index, count: wanted)],
-                let bytes = file.bytes(at: place)
+        while count < header.payloadCount {
+            let wanted = min(Journal.chunkBytes, header.payloadCount - count)
+            guard let places = later[LaterChunk(index: index, count: wanted)], !places.isEmpty
             else { return nil }
-            payload += bytes
+            if places.count > 1 {
+                choices = places.flatMap { place in choices.map { $0 + [place] } }
+                choices = Array(choices.prefix(Self.choicesMaximum))
+            } else {
+                for choice in choices.indices { choices[choice].append(places[0]) }
+            }
+            count += wanted
             index += 1
         }
+        return choices
+    }
+
+    /// More than a file has that nobody has made on purpose: each is read as a whole.
+    private static let choicesMaximum = 256
+
+    private func header(at place: SalvagedFile.Place, of sequence: UInt64) -> RecordHeader? {
+        guard place.count >= RecordHeader.byteCount,
+            let bytes = file.bytes(
+                at: SalvagedFile.Place(offset: place.offset, count: RecordHeader.byteCount)),
+            case .success(let header) = RecordHeader.decode(bytes.span.bytes),
+            header.sequence.rawValue == sequence
+        else { return nil }
+        return header
+    }
+
+    /// The entry of the chunks at some places; nil when one cannot be read.
+    private func entry(at places: [SalvagedFile.Place]) -> JournalEntry? {
+        var bytes: [UInt8] = []
+        for place in places {
+            guard let chunk = file.bytes(at: place) else { return nil }
+            bytes += chunk
+        }
+        guard case .success(let header) = RecordHeader.decode(bytes.span.bytes) else { return nil }
         return JournalEntry(
             sequence: header.sequence, recordedAt: header.recordedAt, previous: header.previous,
-            payload: payload)
+            payload: Array(bytes[RecordHeader.byteCount...]))
     }
 }

@@ -51,6 +51,18 @@ final class PageSource {
         length <= 0 || bytes(at: length - 1, count: 1, level: 0).count == 1
     }
 
+    /// The first byte from a place on that was ever written, or is not known not to have been; nil when there is none.
+    func written(from offset: Int) -> Int? {
+        guard memory == nil else { return offset }
+        let found = lseek(descriptor, off_t(offset), Self.seekData)
+        if found >= 0 { return Int(found) }
+        // Not every file system can tell.
+        return errno == ENXIO ? nil : offset
+    }
+
+    /// Linux's `SEEK_DATA`, which the headers of the C library show only to those that ask for its extensions.
+    private static let seekData: Int32 = 3
+
     private func buffer(_ count: Int, _ level: Int) -> UnsafeMutableRawBufferPointer {
         while buffers.count <= level { buffers.append(nil) }
         if let found = buffers[level], found.count >= count {

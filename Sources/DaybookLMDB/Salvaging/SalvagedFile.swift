@@ -13,6 +13,9 @@ package final class SalvagedFile {
     private let pageSize: Int
     /// How many bytes the file had at first.
     private let length: Int
+    /// Whether the two newest states can be told from each other: where one of them cannot be read, or is not the next
+    /// after the other, what is opened may be an older state than the newest.
+    package let hasBothStates: Bool
 
     /// Where a value is in the file.
     package struct Place: Sendable, Hashable {
@@ -20,6 +23,11 @@ package final class SalvagedFile {
         package let offset: Int
         /// How many bytes it has.
         package let count: Int
+
+        /// So many bytes from a byte on.
+        package init(offset: Int, count: Int) {
+            (self.offset, self.count) = (offset, count)
+        }
     }
 
     /// Runs `body` with the file at a path.
@@ -48,14 +56,20 @@ package final class SalvagedFile {
         self.descriptor = descriptor
         source = PageSource(descriptor: descriptor)
         length = Int(lseek(descriptor, 0, SEEK_END))
-        let said = MetaPage(source.metaBytes, at: 0).map { Int($0.pageSize) } ?? 0
-        // A file of this program has pages of the usual size; one whose first page is damaged does not say so.
-        pageSize = FileFormat.isPageSize(said) ? said : Self.pageSizeUsual
+        let head = source.metaBytes
+        pageSize =
+            PageSize.said(in: head) ?? PageSize.counted(in: source) ?? PageSize.usual
+        guard let first = MetaPage(head, at: 0), let second = MetaPage(head, at: pageSize) else {
+            hasBothStates = false
+            return
+        }
+        hasBothStates =
+            MetaCheck.findings(first, number: 0).isEmpty
+            && MetaCheck.findings(second, number: 1).isEmpty
+            && MetaCheck.findings(first: first, second: second).isEmpty
     }
 
     deinit { close(descriptor) }
-
-    private static let pageSizeUsual = 4_096
 
     /// The number of bytes of the check with which the value of a checked table ends.
     package static var checkSize: Int { RecordCheck.size }
@@ -71,6 +85,12 @@ package final class SalvagedFile {
         while true {
             let bytes = source.bytes(at: number * pageSize, count: pageSize, level: 0)
             guard !bytes.isEmpty else { return }
+            if bytes.prefix(FileFormat.pageHeaderSize).allSatisfy({ $0 == 0 }) {
+                // The file grows ahead of what is written, and damage may have made it long.
+                guard let next = source.written(from: (number + 1) * pageSize) else { return }
+                number = max(number + 1, next / pageSize)
+                continue
+            }
             if let page = leaf(bytes, number) {
                 for index in 0..<page.nodeCount {
                     guard let node = node(index, of: page),

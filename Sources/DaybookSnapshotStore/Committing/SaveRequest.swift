@@ -43,6 +43,8 @@ package struct SaveRequest: Sendable {
     /// The user values of the store from this save on; nil to leave them as they are. They are
     /// written with the entry but are not part of it.
     package var userValues: [String: Value]?
+    /// Large data that nobody has any more: changes that refer to them are saved all the same.
+    package var forgone: Set<LargeData> = []
 
     /// The cursor that moves with this save, even if nothing is left to append; nil for none.
     package var cursor: CursorMove?

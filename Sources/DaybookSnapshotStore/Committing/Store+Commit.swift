@@ -188,7 +188,8 @@ final class Commit: Sendable {
             return Outcome(result: settlement.result())
         }
         try keepUserValues(in: transaction)
-        try chunks?.keep(settlement.changes, in: transaction)
+        try chunks?.keep(
+            settlement.changes, without: prepared.request.forgone, in: transaction)
         let entry = try draft.append(
             recordedAt: recordingTime(after: last.head),
             occurredAt: prepared.request.header.occurredAt, in: transaction)

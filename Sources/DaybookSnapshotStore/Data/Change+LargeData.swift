@@ -73,9 +73,16 @@ extension ChunkTable {
     /// Writes the large data among the new values of changes, unless they are there already: every
     /// record of those that are in memory, the top alone of others.
     ///
+    /// - Parameters:
+    ///   - changes: The changes.
+    ///   - forgone: Data that nobody has any more, and that may be referred to all the same.
+    ///   - transaction: The write transaction.
     /// - Throws: ``StoreError`` with ``StoreError/Code/noSuchData`` for a reference to bytes that the
     ///   store does not have and that did not come along.
-    func keep(_ changes: [Change], in transaction: borrowing WriteTransaction) throws {
+    func keep(
+        _ changes: [Change], without forgone: Set<LargeData> = [],
+        in transaction: borrowing WriteTransaction
+    ) throws {
         var kept: Set<ChunkKey> = []
         for change in changes {
             try change.forEachNewLargeData { data in
@@ -88,7 +95,10 @@ extension ChunkTable {
                     return
                 }
                 guard kept.insert(data.top).inserted else { return }
-                guard data.isAttached else { throw StoreError.noSuchData(data) }
+                guard data.isAttached else {
+                    if forgone.contains(data.detached) { return }
+                    throw StoreError.noSuchData(data)
+                }
                 try data.forEachRecord { key, bytes in try put(key, bytes, in: transaction) }
             }
         }

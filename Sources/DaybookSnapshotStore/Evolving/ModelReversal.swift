@@ -280,7 +280,8 @@ extension Store {
     /// - Throws: ``StoreError`` with ``StoreError/Code/conflict`` when somebody has saved since it was
     ///   planned; with ``StoreError/Code/validation`` when objects do not fit the model.
     func commitModel(_ request: SaveRequest, _ version: ModelVersion) throws -> SaveResult {
-        let (models, clock) = (models, options.clock)
+        let models = models
+        let clock = request.recordedAt.map { time in { @Sendable in time } } ?? options.clock
         let result = try writing { transaction in
             let inForce = try models.inForce(in: transaction)
             try models.checkView(after: inForce.place.rewinds, in: transaction)

@@ -44,7 +44,10 @@ package struct Recovery: Sendable {
     /// Whether the new store has all that the damaged one had, byte for byte; false where it is not known how
     /// many entries that were.
     package var isComplete: Bool {
-        said != nil && missing.isEmpty && repeated == 0 && losses.isEmpty && lostData.isEmpty
+        hasAllEntries && repeated == 0 && losses.isEmpty && lostData.isEmpty
             && hasMarks && lostMarks.isEmpty
     }
+
+    /// Whether all entries of the damaged store were found; false where it is not known how many those were.
+    var hasAllEntries: Bool { said == last && missing.isEmpty }
 }

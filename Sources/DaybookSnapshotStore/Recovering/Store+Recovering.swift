@@ -39,7 +39,7 @@ extension Store {
                 }
                 var rebuilding = StoreRebuilding(at: draft.path, data, models, marks, options)
                 defer { rebuilding.end() }
-                try journal.forEachEntry { try rebuilding.take($0) }
+                try journal.forEachEntry(endingWith: marks?.end) { try rebuilding.take($0) }
                 return try rebuilding.finish()
             }
         }
@@ -52,7 +52,8 @@ extension Store {
 /// digest, and one that is damaged takes none of the others along.
 struct SalvagedMarks {
     let identity: StoreIdentity
-    let head: SequenceNumber?
+    /// The last entry that the store says it has; nil when that cannot be read.
+    let end: RecordedHead?
     let tags: [StoreTag]
     let cursors: [StoreCursor]
     let values: [String: Value]
@@ -78,7 +79,10 @@ struct SalvagedMarks {
             ]
             .filter(\.1).map(\.0)
             (self.tags, self.cursors, self.values) = (tags ?? [], cursors ?? [], values ?? [:])
-            head = try Self.sound { try store.head() }
+            end = try Self.sound {
+                try store.reading { try RecordedHead(recordedIn: store.parts.journal, in: $0) }
+            }
+            .flatMap(\.self)
         } catch let error as StoreError where error.code.isOfDamage {
             return nil
         }

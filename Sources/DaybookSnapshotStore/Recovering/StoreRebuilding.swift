@@ -37,7 +37,7 @@ struct StoreRebuilding {
         // The file is brought to the disk before it gets its name.
         options.durability = .relaxed
         self.options = options
-        recovery.said = marks?.head
+        recovery.said = marks?.end?.sequence
         recovery.hasMarks = marks != nil
         recovery.lostMarks = marks?.lost ?? []
     }
@@ -215,7 +215,8 @@ struct StoreRebuilding {
             let (changes, losses) = try store.fitting(entry)
             for loss in losses { recovery.lose(entry.sequence, loss) }
             guard !changes.isEmpty || entry.version != nil else { return }
-            let request = entry.repeated(changes, as: found.digest, after: try store.head())
+            var request = entry.repeated(changes, as: found.digest, after: try store.head())
+            request.forgone = Set(recovery.lostData)
             guard let sequence = try store.commit(request).sequence else { return }
             numbers[entry.sequence] = sequence
             recovery.repeated += 1
@@ -242,7 +243,7 @@ struct StoreRebuilding {
             let tags = try marks.tags.compactMap { tag in try kept(tag, in: store) }
             let cursors = try marks.cursors.map { try kept($0, in: store) }
             // What others may have that is not here any more must not be taken for this store's.
-            let identity = isWhole && recovery.missing.isEmpty ? marks.identity : nil
+            let identity = isWhole && recovery.hasAllEntries ? marks.identity : nil
             try store.writing {
                 [meta = store.parts.tables.meta, values = marks.values] transaction in
                 if let identity { try StoreMetadata.setIdentity(identity, meta, in: transaction) }

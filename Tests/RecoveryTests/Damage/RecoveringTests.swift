@@ -223,7 +223,8 @@ struct RecoveringTests {
         model.entities[3].attributes.append(AttributeDescription(name: "level", type: .int32))
         let options = StoreOptions.counting()
         var store = try Store.open(at: sound, model: model, options: options)
-        #expect(try store.entry(SequenceNumber(11)).version != nil)
+        let step = try store.entry(SequenceNumber(11))
+        #expect(step.version != nil)
         try store.commit(
             SaveRequest(changes: [store.update(france, "level", from: .null, to: .int(3))]))
         try store.close()
@@ -235,6 +236,7 @@ struct RecoveringTests {
         #expect(recovery.losses.isEmpty && recovery.repeated == 4)
         store = try Store.open(at: new)
         #expect(try store.head() == SequenceNumber(11))
+        #expect(try store.entry(SequenceNumber(10)).recordedAt == step.recordedAt)
         let row = try #require(try store.read { try $0.row(france) })
         #expect(row.values.contains(.int(3)))
         #expect(try title(italy, in: store) == "Italy")
@@ -398,7 +400,7 @@ struct RecoveringTests {
         // A page that nothing leads to, with another entry 5 and its digest.
         let forged = JournalEntry(
             sequence: SequenceNumber(5), recordedAt: 1, previous: .zero, payload: [1, 2, 3])
-        try (bytes + Self.leaf(UInt64(bytes.count / 4_096), forged)).write(
+        try (bytes + DamagedFile.leaf(UInt64(bytes.count / 4_096), forged)).write(
             to: URL(fileURLWithPath: damaged))
 
         let recovery = try Store.recover(from: damaged, into: new)
@@ -422,7 +424,7 @@ struct RecoveringTests {
         let other = JournalEntry(
             sequence: SequenceNumber(11), recordedAt: 2_000_000_000_000_000, previous: .zero,
             payload: payload)
-        bytes += Self.leaf(UInt64(bytes.count / 4_096), other)
+        bytes += DamagedFile.leaf(UInt64(bytes.count / 4_096), other)
         if isEndLost { bytes.replaceSubrange(0..<2 * 4_096, with: Data(count: 2 * 4_096)) }
         try bytes.write(to: URL(fileURLWithPath: damaged))
 
@@ -550,30 +552,12 @@ extension RecoveringTests {
         return (france, italy)
     }
 
-    /// Makes the damaged store of the sound one, without the bytes of some entries, wherever they are.
     private func lose(_ sequences: [UInt64]) throws {
-        var bytes = try Data(contentsOf: URL(fileURLWithPath: sound))
-        for entry in try entries(of: sound) where sequences.contains(entry.sequence.rawValue) {
-            let wanted = Data(entry.bytes)
-            var count = 0
-            while let place = bytes.range(of: wanted) {
-                bytes[place.lowerBound + 60] ^= 0xFF
-                count += 1
-            }
-            #expect(count > 0)
-        }
-        try bytes.write(to: URL(fileURLWithPath: damaged))
+        try DamagedFile.lose(sequences, of: sound, into: damaged)
     }
 
     private func entries(of path: String) throws -> [JournalEntry] {
-        try reading(path) { store in
-            var entries: [JournalEntry] = []
-            try store.journalEntries(from: SequenceNumber(1), through: store.head()) { entry in
-                entries.append(entry)
-                return .proceed
-            }
-            return entries
-        }
+        try DamagedFile.entries(of: path)
     }
 
     private func mark(_ path: String) throws {
@@ -614,33 +598,6 @@ extension RecoveringTests {
             return nil
         }
         return title
-    }
-
-    /// A leaf page with an entry and its digest.
-    private static func leaf(_ number: UInt64, _ entry: JournalEntry) -> Data {
-        var key: [UInt8] = []
-        for shift in stride(from: 56, through: 0, by: -8) {
-            key.append(UInt8(truncatingIfNeeded: entry.sequence.rawValue >> UInt64(shift)))
-        }
-        var page = Data(count: 4_096)
-        var upper = 4_096
-        func put(_ bytes: [UInt8], at place: Int) {
-            page.replaceSubrange(place..<place + bytes.count, with: bytes)
-        }
-        func little(_ value: Int, _ count: Int) -> [UInt8] {
-            (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
-        }
-        for (index, record) in [(key, entry.digest.bytes), (key + [0, 0, 0, 0], entry.bytes)]
-            .enumerated()
-        {
-            let size = 8 + record.0.count + record.1.count
-            upper -= size + size % 2
-            put(little(record.1.count, 4) + [0, 0] + little(record.0.count, 2), at: upper)
-            put(record.0 + record.1, at: upper + 8)
-            put(little(upper, 2), at: 16 + 2 * index)
-        }
-        put(little(Int(number), 8) + [0, 0, 2, 0] + little(20, 2) + little(upper, 2), at: 0)
-        return page
     }
 }
 

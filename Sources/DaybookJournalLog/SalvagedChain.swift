@@ -1,0 +1,101 @@
+internal import DaybookLMDB
+
+/// An entry that was found in a damaged file, without its bytes.
+struct SalvagedEntry {
+    let sequence: UInt64
+    let digest: Digest
+    let previous: Digest
+    /// Where its chunks are.
+    let places: [SalvagedFile.Place]
+    /// How many entries there are that follow each other and end with it.
+    fileprivate(set) var reach = 1
+
+    init(_ entry: JournalEntry, at places: [SalvagedFile.Place]) {
+        sequence = entry.sequence.rawValue
+        digest = entry.digest
+        previous = entry.previous
+        self.places = places
+    }
+}
+
+/// The entries of a journal, chosen from all that were found in a damaged file.
+///
+/// From the head backwards each entry names the one before it by its digest, so another one of that number is none of
+/// the journal's. Below an entry that is lost nothing says any more which one is the right one: it is the one that the
+/// most entries lead up to.
+struct SalvagedChain {
+    /// In order, each number once.
+    private(set) var entries: [SalvagedEntry] = []
+
+    /// - Parameters:
+    ///   - found: All entries that were found, by number.
+    ///   - end: The recorded head; nil when it cannot be read.
+    ///   - isEndKept: Whether the same digest stands beside an entry: the record of the head is not damaged then.
+    ///   - hasFollowers: Whether there may be entries behind the head.
+    /// - Complexity: O(*n*), *n* the number of entries found.
+    init(
+        _ found: [SalvagedEntry], endingWith end: RecordedHead?, isEndKept: Bool, hasFollowers: Bool
+    ) {
+        let found = Self.reaching(found)
+        var index = found.count
+        var isProved = false
+        while index > 0 {
+            let number = found[index - 1].sequence
+            let alike = Self.group(endingAt: index, of: found)
+            index = alike.startIndex
+            if let end, number > end.sequence.rawValue { continue }
+            var wanted: Digest?
+            if let end, number == end.sequence.rawValue {
+                (wanted, isProved) = (end.digest, isEndKept)
+            } else if let last = entries.last, last.sequence == number + 1 {
+                wanted = last.previous
+            } else {
+                isProved = false
+            }
+            if let wanted, let entry = alike.first(where: { $0.digest == wanted }) {
+                if number == end?.sequence.rawValue { isProved = true }
+                entries.append(entry)
+                continue
+            }
+            // The one that stood here is lost.
+            if isProved, wanted != nil { continue }
+            isProved = false
+            if let entry = alike.max(by: { $0.reach < $1.reach }) { entries.append(entry) }
+        }
+        entries.reverse()
+        guard hasFollowers, let end else { return }
+        for entry in found where entry.sequence > end.sequence.rawValue {
+            guard let last = entries.last, entry.sequence == last.sequence + 1,
+                entry.previous == last.digest
+            else { continue }
+            entries.append(entry)
+        }
+    }
+
+    /// The entries, with the number of those that lead up to each.
+    private static func reaching(_ found: [SalvagedEntry]) -> [SalvagedEntry] {
+        var found = found
+        var before: [Digest: Int] = [:]
+        var start = 0
+        while start < found.count {
+            let number = found[start].sequence
+            if start > 0, found[start - 1].sequence + 1 != number { before = [:] }
+            var present: [Digest: Int] = [:]
+            while start < found.count, found[start].sequence == number {
+                found[start].reach = 1 + (before[found[start].previous] ?? 0)
+                present[found[start].digest] = found[start].reach
+                start += 1
+            }
+            before = present
+        }
+        return found
+    }
+
+    private static func group(
+        endingAt end: Int, of found: [SalvagedEntry]
+    ) -> ArraySlice<SalvagedEntry> {
+        var start = end - 1
+        while start > 0, found[start - 1].sequence == found[end - 1].sequence { start -= 1 }
+        return found[start..<end]
+    }
+}
