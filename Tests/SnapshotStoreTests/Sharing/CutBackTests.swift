@@ -121,8 +121,7 @@ import Testing
         #expect(try others.next().isEmpty)
     }
 
-    @Test(.timeLimit(.minutes(1)))
-    func `listeners are told of a cut, and of what is saved after it`() async throws {
+    @Test func `listeners are told of a cut, and of what is saved after it`() async throws {
         let evolving = try Evolving(titled())
         try saveTitles("Sailing", "Rowing", "Diving", in: evolving.store)
         let other = try evolving.open(titled())
