@@ -127,11 +127,9 @@ struct StepList {
     /// Moves the cursor back over one step.
     mutating func rewind() { cursor -= 1 }
 
-    /// Records what redo has to make again of the step that was just taken back; with nothing it is no step any more.
-    mutating func recordTakenBack(_ changes: [RecordedChange]) {
-        groups[cursor].changes = changes
-        if changes.isEmpty { _ = removeAtCursor() }
-    }
+    /// Records what redo has to make again of the step that was just taken back. With nothing it stays a step, so that
+    /// redo and undo go on in turn over the same steps.
+    mutating func recordTakenBack(_ changes: [RecordedChange]) { groups[cursor].changes = changes }
 
     /// The changes of the nested group that was ended last in the open one; nil when there is none.
     ///
@@ -143,16 +141,11 @@ struct StepList {
 
     /// Records what redo has to make again of a nested group that was just taken back.
     mutating func recordNestedTakenBack(_ changes: [RecordedChange]) {
-        guard !changes.isEmpty else { return }
         insertAtCursor(ChangeGroup(changes: changes, parts: open.step.parts))
     }
 
     /// Moves the cursor over the step that was just made again, or adds the step to the open group.
     mutating func advance(over changes: [RecordedChange], _ leaving: Leaving) {
-        guard !changes.isEmpty else {
-            _ = removeAtCursor()
-            return
-        }
         guard open.level == 0 else {
             var step = removeAtCursor()
             step.changes = changes

@@ -231,21 +231,6 @@ import Testing
         }
     }
 
-    @Test func `a step of which nothing could be taken back is not offered to redo`() throws {
-        try inContext { account in
-            let manager = try #require(context.undoManager)
-            edit { $0.holder = "Ada" }
-            manager.disableUndoRegistration()
-            context.delete(account)
-            manager.enableUndoRegistration()
-
-            context.undo()
-
-            #expect(!manager.canUndo)
-            #expect(!manager.canRedo)
-        }
-    }
-
     // MARK: - Naming
 
     @Test func `entries in a row that are undone one by one are named together`() throws {
