@@ -132,14 +132,14 @@ struct MemberReturn {
                     try isEmpty(property, of: owner, since: deletion, in: transaction)
                 else { continue }
                 let edit = Edit(property: property.number, old: .null, new: .object(object))
-                try add(Change(object: owner, kind: .update(edits: [edit], members: [])))
+                try join(Change(object: owner, kind: .update(edits: [edit], members: [])))
             } else {
                 let key = StoreKey.link(from: owner, property.number, to: object)
                 let past = projection.tables.membersPast
                 let order = try ended(key, past, by: deletion, in: transaction).first?.order ?? 0
                 let edit = MembershipEdit(
                     property: property.number, added: [Member(object: object, order: order)])
-                try add(Change(object: owner, kind: .update(edits: [], members: [edit])))
+                try join(Change(object: owner, kind: .update(edits: [], members: [edit])))
             }
         }
     }
@@ -180,21 +180,8 @@ struct MemberReturn {
         return false
     }
 
-    private mutating func add(_ change: Change) throws {
-        guard let position = positions[change.object] else {
-            positions[change.object] = changes.count
-            changes.append(change)
-            return
-        }
-        guard let entity = projection.schema.entity(change.object.entity) else { return }
-        do {
-            let both = try changes[position].followed(by: change, of: entity)
-            changes[position].kind = both?.kind ?? .update(edits: [], members: [])
-        } catch {
-            throw StoreError.corrupt(
-                "The references of \(projection.schema.name(of: change.object)) do not agree",
-                cause: error)
-        }
+    private mutating func join(_ change: Change) throws {
+        try changes.join(change, at: &positions, in: projection.schema)
     }
 
     // MARK: - The past

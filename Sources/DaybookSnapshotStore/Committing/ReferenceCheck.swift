@@ -320,26 +320,8 @@ struct ReferenceCheck {
         }
         let back = Change(
             object: owner, kind: .update(edits: edits, members: members), cause: cause)
-        try add(back)
-    }
-
-    private mutating func add(_ change: Change) throws {
         isUntouched = false
-        guard let position = positions[change.object] else {
-            positions[change.object] = changes.count
-            changes.append(change)
-            return
-        }
-        guard let entity = projection.schema.entity(change.object.entity) else { return }
-        do {
-            let both = try changes[position].followed(by: change, of: entity)
-            changes[position].kind =
-                both?.kind ?? .update(edits: [], members: [])
-        } catch {
-            throw StoreError.corrupt(
-                "The references to \(projection.schema.name(of: change.object)) do not agree",
-                cause: error)
-        }
+        try changes.join(back, at: &positions, in: projection.schema)
     }
 
     // MARK: - Conflicts
