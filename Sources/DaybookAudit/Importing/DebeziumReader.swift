@@ -110,12 +110,28 @@ package struct DebeziumReader: Sendable {
             for member in members {
                 // The placeholder of a long value that did not change and was not read.
                 if member.value == .string("__debezium_unavailable_value") { continue }
-                let value = types[member.name]?.plain(member.value) ?? member.value
-                row.append(JSONMember(member.name, value))
+                row.append(
+                    JSONMember(member.name, try plain(member, types[member.name], in: name)))
             }
             return row
         case let other?: throw JSONError("a row was expected, not \(other.noun).", at: name)
         }
+    }
+
+    /// The value of a column as plain JSON.
+    private func plain(
+        _ member: JSONMember, _ type: DebeziumType?, in row: String
+    ) throws(JSONError) -> JSONValue {
+        guard let type else { return member.value }
+        if let value = type.plain(member.value) { return value }
+        // An attribute of text would keep the bytes of the number as if they were its digits.
+        guard !type.isDecimal || member.value == .null else {
+            throw JSONError(
+                "a decimal number of at most 128 bits was expected, in the form that its schema says. Have the "
+                    + "connector write it as text ('decimal.handling.mode=string').",
+                at: "\(row).\(member.name)")
+        }
+        return member.value
     }
 
     private func refuseUnknown(_ members: [JSONMember], known: [String]) throws(JSONError) {

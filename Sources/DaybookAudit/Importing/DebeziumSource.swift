@@ -106,7 +106,7 @@ struct DebeziumSource {
 
 extension JSONValue {
     /// What a text is as JSON; nil if it is none.
-    fileprivate static func parsed(_ text: String) -> JSONValue? {
+    static func parsed(_ text: String) -> JSONValue? {
         do {
             return try JSONValue(parsing: Array(text.utf8))
         } catch {

@@ -32,6 +32,14 @@ enum DebeziumType {
         }
     }
 
+    /// Whether the values are the bytes of numbers.
+    var isDecimal: Bool {
+        switch self {
+        case .decimal, .scaledDecimal: true
+        case .time, .days: false
+        }
+    }
+
     /// The value as plain JSON; nil when it does not fit the schema.
     func plain(_ json: JSONValue) -> JSONValue? {
         switch (self, json) {

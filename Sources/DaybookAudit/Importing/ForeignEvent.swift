@@ -165,9 +165,7 @@ extension ForeignPosition {
 
     /// Reads a position that ``text`` has written; nil if it is not one.
     package init?(text: String) {
-        guard case .array(let values)? = try? JSONValue(parsing: Array(text.utf8)) else {
-            return nil
-        }
+        guard case .array(let values)? = JSONValue.parsed(text) else { return nil }
         let texts = values.compactMap { value in
             if case .string(let text) = value { text } else { nil }
         }

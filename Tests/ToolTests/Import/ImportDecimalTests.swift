@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 /// Decimal numbers of connectors, which come as bytes.
@@ -41,5 +42,30 @@ import Testing
         #expect(
             try credit(line(type, #"{"scale":1,"value":"AIAAAAAAAAAA"}"#)) == "922337203685477580.8"
         )
+    }
+
+    @Test(arguments: ["AQAAAAAAAAAAAAAAAAAAAAA=", "1.5 is no base64"])
+    func `a decimal number that cannot be read is refused, and not kept as its bytes`(value: String)
+        throws
+    {
+        let shop = try ImportShop()
+        let remark = line(type(scale: 2), "\"\(value)\"")
+            .replacingOccurrences(of: "credit", with: "text")
+            .replacingOccurrences(of: "Customer", with: "Remark")
+            .replacingOccurrences(of: #""email":"a@x","#, with: "")
+
+        let result = try shop.importing(remark)
+
+        #expect(result.status == 2)
+        #expect(result.talk.contains("after.text"), "\(result.talk)")
+        #expect(result.talk.contains("128 bits"), "\(result.talk)")
+    }
+
+    @Test func `a decimal column without a value stays without`() throws {
+        let shop = try ImportShop()
+
+        let result = try shop.importing(line(type(scale: 2), "null"))
+
+        #expect(result.status == 0, "\(result.talk)")
     }
 }
