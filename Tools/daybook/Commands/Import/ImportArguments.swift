@@ -15,7 +15,7 @@ struct StreamArguments {
         "--ignore-before",
         "For a stream: import even if the old values of the input differ from the store's.")
     private let skipsRepeated = Flag(
-        "--skip-repeated", "For a stream: skip events at or before a position already reached.")
+        "--skip-repeated", "For a stream: skip events that repeat what stands earlier in it.")
     private let forgetsPositions = Flag(
         "--forget-positions",
         "For a stream: import events whatever positions earlier imports have reached.")

@@ -34,11 +34,11 @@ struct InitCommand: Command {
 
                 The types are string, int16, int32, int64, float, double, decimal, bool, date,
                 data, uuid, url, codable for a value that a program encodes, and composite for one
-                of several attributes, its "elements". By default a property is optional, has no default value and
-                is not indexed. The model becomes entry 1 of the journal, with author and note
-                if they are given. An existing file is left as it is; if several processes make
-                the same store at the same time, one of them succeeds. The store gets its name
-                when it is complete and on the disk.
+                of several attributes, its "elements". By default a property is optional, has no
+                default value and is not indexed. The model becomes entry 1 of the journal, with
+                author and note if they are given. An existing file is left as it is; if several
+                processes make the same store at the same time, one of them succeeds. The store
+                gets its name when it is complete and on the disk.
 
                 With '--shared' the model becomes entry 1 of a store that several machines share,
                 which must have been made on the servers and have no entries (see 'daybook help
