@@ -237,8 +237,8 @@ struct GraphRepair {
                 continue
             }
             try report(
-                link.since, "made a reference to \(schema.name(of: object)) of", link.property,
-                link.other, in: transaction)
+                link.since, "made", link.property, link.other,
+                " refer to \(schema.name(of: object))", in: transaction)
             if !onlyReports { return try leave(object, in: transaction) }
         }
     }
@@ -336,10 +336,10 @@ struct GraphRepair {
     // MARK: - Obstacles
 
     /// Reports an obstacle: the entry in the way, if there is a single one, and what it did, worded
-    /// to precede "'name' of Country/17".
+    /// to precede "'name' of Country/17", and perhaps to follow it.
     mutating func report(
         _ sequence: SequenceNumber?, _ verb: String, _ property: PropertyNumber?,
-        _ object: ObjectID, in transaction: borrowing ReadTransaction
+        _ object: ObjectID, _ rest: String = "", in transaction: borrowing ReadTransaction
     ) throws {
         if let sequence, ignored.contains(sequence) { return }
         let name = schema.name(of: object)
@@ -353,7 +353,7 @@ struct GraphRepair {
             entry: sequence, author: entry?.author,
             date: entry.map { Date(timeIntervalSince1970: Double($0.time) / 1_000_000) },
             object: object, objectName: name, propertyName: propertyName,
-            description: "\(agent) \(verb) \(subject).")
+            description: "\(agent) \(verb) \(subject)\(rest).")
         if reported.insert(obstacle).inserted { obstacles.append(obstacle) }
     }
 

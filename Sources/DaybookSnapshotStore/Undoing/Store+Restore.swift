@@ -109,7 +109,7 @@ private struct RestorePlanner {
         if plan.policy == .refuse, !plan.obstacles.isEmpty {
             return .undoBlocked(
                 "'\(name)' cannot be restored as it was, because later entries stand in the way. "
-                    + "Undo those first, or choose to keep or to overwrite what they made.",
+                    + "Undo those first, or choose to keep or to overwrite what they did.",
                 plan.obstacles)
         }
         guard isEmpty else { return nil }

@@ -62,8 +62,9 @@ struct UndoPlanner {
         let name = range.sentenceStart
         if plan.policy == .refuse, !plan.obstacles.isEmpty {
             return .undoBlocked(
-                "\(name) cannot be undone, because later entries touched the same values. Undo those as "
-                    + "well, or choose to keep or to overwrite what they made.", plan.obstacles)
+                "\(name) cannot be undone, because later entries changed or use what "
+                    + "\(range.isSingle ? "it" : "they") made. Undo those as well, or choose to keep or "
+                    + "to overwrite what they did.", plan.obstacles)
         }
         guard isEmpty else { return nil }
         if isNetEmpty {

@@ -79,7 +79,7 @@ struct PlannedEntry {
             throw ToolError(
                 refusal.code,
                 refusal.message
-                    + " Use '--on-conflict keep-later' or '--on-conflict overwrite' for that.",
+                    + " '--on-conflict keep-later' keeps it, '--on-conflict overwrite' overwrites it.",
                 details: refusal.details)
         }
     }
