@@ -6,6 +6,30 @@ import Testing
 
 /// The output of log, show, history, diff, model and stats.
 @Suite struct ReadingCommandTests {
+    @Test(arguments: [
+        ("tag library.daybook", "There are no tags."),
+        ("cursors library.daybook", "There are no cursors."),
+        ("search library.daybook nowhere", "Nothing was found."),
+        ("log library.daybook --author nobody", "There is no such entry."),
+        ("tail library.daybook --author nobody", "There is no such entry."),
+        ("diff library.daybook 2 2", "Nothing differs."),
+    ])
+    func `that nothing was found is said at a terminal, and not to programs`(
+        line: String, sentence: String
+    ) throws {
+        let library = try LibraryStore()
+
+        let session = try TerminalSession(line, in: library.folder.url)
+        session.wait(for: sentence)
+        let quiet = try TerminalSession("\(line) --quiet", in: library.folder.url)
+        let program = try library.run(line.split(separator: " ").map(String.init))
+
+        #expect(session.end() == 0)
+        #expect(quiet.end() == 0)
+        #expect(!quiet.transcript.contains(sentence))
+        #expect(program.text.isEmpty && program.talk.isEmpty, "\(program.talk)")
+    }
+
     private let atlas: AtlasStore
 
     init() throws {

@@ -83,6 +83,7 @@ struct SearchCommand: Command {
             }
         }
         try listing.close()
+        if listing.count == 0 { try console.remark("Nothing was found.") }
         return .success
     }
 }

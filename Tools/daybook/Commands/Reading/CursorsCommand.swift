@@ -80,7 +80,7 @@ struct CursorsCommand: Command {
         try listing.close()
         guard console.format == .text else { return }
         if table.isEmpty {
-            try console.talk("There are no cursors.")
+            try console.remark("There are no cursors.")
         } else {
             try console.print(table)
         }

@@ -82,6 +82,7 @@ struct DiffCommand: Command {
             }
         }
         try listing.close()
+        if differences.isEmpty { try console.remark("Nothing differs.") }
     }
 
     /// One array of operations.

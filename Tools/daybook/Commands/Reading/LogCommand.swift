@@ -89,6 +89,7 @@ struct LogCommand: Command {
             }
         }
         try listing.close()
+        if listing.count == 0 { try console.remark("There is no such entry.") }
         return .success
     }
 

@@ -96,7 +96,7 @@ struct ProjectionsCommand: Command {
         try listing.close()
         guard console.format == .text else { return }
         if table.isEmpty {
-            try console.talk("There are no projections.")
+            try console.remark("There are no projections.")
         } else {
             try console.print(table)
         }
@@ -217,7 +217,7 @@ private struct StatePrinting {
     func close() throws {
         try listing.close()
         guard console.format == .text, listing.count == 0 else { return }
-        try console.talk("There are no keys.")
+        try console.remark("There are no keys.")
     }
 
     /// JSON with hidden characters written out.

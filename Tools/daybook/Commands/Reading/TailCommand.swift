@@ -90,6 +90,7 @@ struct TailCommand: Command {
             }
         }
         try listing.close()
+        if listing.count == 0 { try console.remark("There is no such entry.") }
         return .success
     }
 }
@@ -135,6 +136,7 @@ private struct CursorReader {
         }
         try listing.close()
         try move(to: reached, console)
+        if listing.count == 0 { try console.remark("Nothing is new.") }
     }
 
     /// Hands over the existing entries and then new ones.

@@ -97,6 +97,7 @@ struct TagCommand: Command {
             }
         }
         try listing.close()
+        if tags.isEmpty { try console.remark("There are no tags.") }
         if !table.isEmpty { try console.print(table) }
     }
 

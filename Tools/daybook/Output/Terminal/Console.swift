@@ -118,6 +118,13 @@ final class Console {
         putTalk(sentence)
     }
 
+    /// Says to somebody who looks on that there is nothing to show. Programs get empty output, and no message that would
+    /// look like a failure.
+    func remark(_ sentence: String) throws {
+        guard format == .text, SystemCall.isTerminal(.errors) else { return }
+        try talk(sentence)
+    }
+
     /// Prints a warning; the work goes on.
     func warn(_ sentence: String) throws {
         try flush()
