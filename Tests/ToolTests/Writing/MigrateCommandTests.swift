@@ -96,6 +96,24 @@ import Testing
         #expect(third.text == #"{"steps":[]}"# + "\n")
     }
 
+    @Test func `what goes while something comes may have been renamed, and that is told`() throws {
+        let renamed = Self.model(indexed: []).replacing(#""name":"y""#, with: #""name":"z""#)
+        try Data(renamed.utf8).write(to: folder.url.appending(path: "renamed.json"))
+
+        let trial = try run("migrate s --model renamed.json --dry-run")
+        let done = try run("migrate s --model renamed.json")
+        try #require(run("undo s 3").status == 0)
+        let kept = try run("migrate s --model renamed.json --rename A.y=z")
+
+        let hint = "'y' goes with its values, and 'z' comes without. To rename it instead, "
+        #expect(trial.talk.contains(hint + "migrate with '--rename A.y=z'.\n"))
+        #expect(
+            done.talk.contains(
+                hint + "take entry 3 back with 'undo' and migrate with '--rename A.y=z'.\n"))
+        #expect(!kept.talk.contains("--rename"))
+        #expect(try run("fetch s A --where z==2 --count").text == "1\n")
+    }
+
     @Test func `an index that is built at once is not told of as put off`() throws {
         let result = try run("migrate s --model one.json")
 

@@ -121,6 +121,7 @@ struct MigrateCommand: Command {
         } else {
             try console.talk("Nothing was changed: this was a dry run.")
         }
+        try hintAtRenames(in: outcome.steps, undoing: outcome.sequence, console)
         if !outcome.indexesCompleted.isEmpty {
             try console.talk(
                 "Built what had been put off: \(Self.indexes(outcome.indexesCompleted)).")
@@ -129,6 +130,37 @@ struct MigrateCommand: Command {
             try console.talk(
                 "Still to be built: \(Self.indexes(outcome.indexesPending)). 'daybook migrate' "
                     + "without '--defer-indexes' builds what is missing.")
+        }
+    }
+
+    /// Tells how a name is kept, where one goes and another comes.
+    private func hintAtRenames(
+        in steps: [ModelStep], undoing entry: SequenceNumber?, _ console: Console
+    ) throws {
+        func hint(_ gone: [String], _ new: [String], what: String, owner: String = "") throws {
+            guard !gone.isEmpty, !new.isEmpty else { return }
+            let isClear = gone.count == 1 && new.count == 1
+            let names = isClear ? "\(gone[0])=\(new[0])" : "OLD=NEW"
+            let sentence =
+                "\(list(gone)) \(gone.count == 1 ? "goes with its" : "go with their") \(what), and "
+                + "\(list(new)) \(new.count == 1 ? "comes" : "come") without. To rename "
+                + "\(isClear ? "it" : "one") instead, "
+                + (entry.map { "take entry \($0) back with 'undo' and " } ?? "")
+                + "migrate with '--rename \(owner)\(names)'."
+            try console.talk(DisplayText.escaped(sentence))
+        }
+        func list(_ names: [String]) -> String { names.map { "'\($0)'" }.joined(separator: ", ") }
+        func entities(_ kind: ModelStep.Kind) -> [String] {
+            steps.filter { $0.kind == kind }.map(\.entity)
+        }
+        func properties(_ kind: ModelStep.Kind, of entity: String) -> [String] {
+            steps.filter { $0.kind == kind && $0.entity == entity }.compactMap(\.property)
+        }
+        try hint(entities(.removeEntity), entities(.addEntity), what: "objects")
+        for owner in Set(entities(.removeProperty)).sorted() {
+            try hint(
+                properties(.removeProperty, of: owner), properties(.addProperty, of: owner),
+                what: "values", owner: "\(owner).")
         }
     }
 
