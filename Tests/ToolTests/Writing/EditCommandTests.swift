@@ -55,6 +55,29 @@ import Testing
         ] { #expect(after.contains(part), "\(part) in \(after)") }
     }
 
+    @Test func `the word null is refused where it is no value, with how one is taken away`() throws
+    {
+        for (value, says) in [
+            ("pages=null", "'pages=' and 'pages:=null' leave it without a value."),
+            ("bought=null", "'bought=' and 'bought:=null' leave it without a value."),
+            (
+                "shelf=null",
+                "'null' is not the name of an object: one such as 'Shelf/17' was expected. 'shelf=' and "
+                    + "'shelf:=null' leave it without a value."
+            ),
+            (
+                "authors=Person/3,none",
+                "one such as 'Person/17' was expected. 'authors=' empties it."
+            ),
+        ] {
+            let result = try library.run(["set", "library.daybook", "Book/5", value])
+
+            #expect(result.status == 2)
+            #expect(result.talk.contains(says), "\(result.talk)")
+        }
+        #expect(try library.head() == 3)
+    }
+
     @Test func `a dry run shows what would change, and changes nothing`() throws {
         let before = try library.bytes
 

@@ -117,7 +117,11 @@ struct EditArguments: Sendable {
         false, a date such as 2011-12-15T08:30:00Z, base64 for data. Nothing after '=' is an
         empty text, and for all other types no value. A relationship is set to an object,
         capital=Town/3, or to several, stops=Town/3,Town/8; nothing after '=' empties it.
-        NAME:=VALUE sets it to JSON, in the form that 'record' reads: name:=null.
+        NAME:=VALUE sets it to JSON, in the form that 'record' reads: name:=null takes a value
+        away, where name=null is the text 'null'.
+
+        A new object gets the next number of the store, whatever its entity. A number is never
+        given twice: one that an add took and was refused is left out.
 
         The change becomes one entry, with the checks of 'record'. With --dry-run the changes are
         shown, with all that follows from the rules of the model, and not made.
@@ -236,6 +240,9 @@ extension Recorder {
         let property = try property(named: assignment.name, of: entity)
         guard let attribute = property.attribute else {
             let names = text.split(separator: ",").map(String.init)
+            if let word = names.first(where: { !$0.contains("/") }) {
+                throw LineProblem(notAnObject(word, for: property))
+            }
             let objects = names.map { JSONValue.object([JSONMember("object", .string($0))]) }
             if property.relationship?.isToMany == true { return .array(objects) }
             guard objects.count < 2 else {
@@ -246,12 +253,27 @@ extension Recorder {
         switch attribute.type {
         case .string: return .string(text)
         case _ where text.isEmpty: return .null
+        case .codable: return try json(assignment)
+        case _ where text == "null":
+            throw LineProblem("'\(property.name)' is wrong: \(Self.emptying(property))")
         case .bool:
             return ["true": .bool(true), "false": .bool(false)][text] ?? .string(text)
         case .int16, .int32, .int64, .float, .double:
             return text.isNumber ? .number(text) : .string(text)
-        case .codable: return try json(assignment)
         case .decimal, .date, .uuid, .url, .data: return .string(text)
         }
+    }
+
+    private func notAnObject(_ word: String, for property: SchemaProperty) -> String {
+        let entity = property.end.flatMap { schema.entity($0.destination) }?.name ?? "Country"
+        return "'\(property.name)' is wrong: '\(word)' is not the name of an object: one such as "
+            + "'\(entity)/17' was expected. " + Self.emptying(property)
+    }
+
+    /// How a property is left without a value.
+    private static func emptying(_ property: SchemaProperty) -> String {
+        let (name, isToMany) = (property.name, property.relationship?.isToMany == true)
+        return isToMany
+            ? "'\(name)=' empties it." : "'\(name)=' and '\(name):=null' leave it without a value."
     }
 }
