@@ -51,6 +51,7 @@ extension PredicateParser {
 
     private mutating func start() throws(QueryError) -> PredicatePath {
         let token = current
+        let mayBeText = index > 0 && tokens[index - 1].precedesConstant
         advance()
         // Names are about the object at hand; in a subquery, which names its members, about the one outside.
         let own = scopes.lastIndex { $0.variable == nil } ?? 0
@@ -95,7 +96,7 @@ extension PredicateParser {
             if let columns = names.columns {
                 return try self.column(word, columns, at: token.column)
             }
-            try found.append(word, schema, at: token.column)
+            try found.append(word, schema, at: token.column, mayBeText: mayBeText)
         default:
             throw QueryError(
                 "A property was expected, not \(token.description).", at: token.column)
@@ -155,8 +156,9 @@ extension PredicatePath {
     /// Longer paths could overflow the stack.
     private static var stepsMaximum: Int { 100 }
 
+    /// Goes on to a property. A word that is none, where mostly a constant stands, is a text without its quotes.
     fileprivate mutating func append(
-        _ name: String, _ schema: Schema, at column: Int
+        _ name: String, _ schema: Schema, at column: Int, mayBeText: Bool = false
     ) throws(QueryError) {
         guard let entity else {
             throw QueryError(
@@ -174,7 +176,8 @@ extension PredicatePath {
             let suggestion = name.suggestion(among: entity.properties.map(\.name))
             throw QueryError(
                 "'\(entity.name)' has no property '\(name)'"
-                    + (suggestion.isEmpty ? "." : suggestion), at: column)
+                    + (suggestion.isEmpty ? "." : suggestion)
+                    + (mayBeText ? " A text is written in quotes: '\(name)'." : ""), at: column)
         }
         path.steps.append(property)
         self.entity = property.end.flatMap { schema.entity($0.destination) }

@@ -269,6 +269,15 @@ extension PredicateToken {
         }
     }
 
+    /// Whether a constant mostly stands behind it: a sign that compares, perhaps with its options, or the beginning of
+    /// an element of a list.
+    var precedesConstant: Bool {
+        switch kind {
+        case .symbol("{"), .symbol(","), .symbol("]"): true
+        default: followsValue
+        }
+    }
+
     func isKeyword(_ keyword: String) -> Bool {
         guard case .word(let word, isEscaped: false) = kind else { return false }
         return word.count == keyword.count && word.uppercased() == keyword

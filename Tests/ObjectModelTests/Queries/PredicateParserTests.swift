@@ -16,6 +16,19 @@ import Testing
                 "department.nmae == 'A'", 12,
                 "'Department' has no property 'nmae'; did you mean 'name'?"
             ),
+            (
+                "firstName == Eve", 14,
+                "'Employee' has no property 'Eve'. A text is written in quotes: 'Eve'."
+            ),
+            (
+                "firstName BEGINSWITH[cd] Eve", 26,
+                "'Employee' has no property 'Eve'. A text is written in quotes: 'Eve'."
+            ),
+            (
+                "firstName IN {'Ada', fistName}", 22,
+                "'Employee' has no property 'fistName'; did you mean 'firstName'? A text is written in "
+                    + "quotes: 'fistName'."
+            ),
             ("firstName.x == 1", 11, "'firstName' is a value and has no properties."),
             (
                 "firstName BEGINWITH 'A'", 11,
