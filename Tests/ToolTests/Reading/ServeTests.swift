@@ -186,6 +186,59 @@ import Testing
         #expect(listener.remainingLines().contains("event: failure"))
     }
 
+    /// Clients that connect, send something and read as many bytes, and then do nothing until their input ends.
+    private func clients(
+        _ count: Int, of address: String, sending text: String, reading bytes: Int
+    ) throws -> ChildProcess {
+        let port = try #require(address.firstMatch(of: /:(\d+)\//)).1
+        let script = """
+            my ($port, $count, $text, $bytes) = @ARGV;
+            my @clients = map {
+                my $client = IO::Socket::INET->new(PeerAddr => "127.0.0.1:$port") or die $!;
+                syswrite($client, $text) == length $text or die $!;
+                $client;
+            } 1..$count;
+            for (@clients) {
+                my $rest = $bytes;
+                while ($rest > 0) {
+                    my $count = sysread($_, my $answer, $rest) or die "$!";
+                    $rest -= $count;
+                }
+            }
+            $| = 1;
+            print "there\\n";
+            <STDIN>;
+            """
+        let clients = try ChildProcess(
+            URL(fileURLWithPath: "/usr/bin/perl"),
+            ["-MIO::Socket::INET", "-e", script, String(port), String(count), text, String(bytes)])
+        let line = clients.nextLine()
+        let talk = try clients.talk()
+        try #require(line == "there", "\(talk)")
+        return clients
+    }
+
+    @Test(arguments: ["", "after-0"])
+    func `clients that do not take their answer do not have one each kept for them`(
+        part: String
+    ) throws {
+        try record(String(repeating: "x", count: 8 << 20))
+        let (server, address) = try serve()
+        defer { server.kill() }
+        let path = try #require(address.firstMatch(of: /:\d+(\/.*)/)).1
+        let host = try #require(address.firstMatch(of: /127\.0\.0\.1:\d+/)).0
+
+        let slow = try clients(
+            24, of: address, sending: "GET \(path)\(part) HTTP/1.1\r\nHost: \(host)\r\n\r\n",
+            reading: 2_000)
+        defer { slow.kill() }
+
+        let status = try String(contentsOfFile: "/proc/\(server.number)/status", encoding: .utf8)
+        let kept = try #require(status.firstMatch(of: /VmRSS:\s+(\d+) kB/).flatMap { Int($0.1) })
+        // A page has twice these bytes, and more: the note and the value.
+        #expect(kept < 24 * 16 << 10, "\(kept) kB")
+    }
+
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
     func `an interruption ends it, with clients that listen`(signal: Int32) throws {
         let (server, address) = try serve()

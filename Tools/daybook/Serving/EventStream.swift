@@ -4,7 +4,7 @@ import DaybookSnapshotStore
 import Foundation
 
 /// The entries that are new to one client, as server-sent events. Each is read when those before have been sent: a slow
-/// client makes nothing pile up.
+/// client makes nothing pile up, and shares what it takes with others at the same entry.
 final class EventStream: @unchecked Sendable {
     // @unchecked Sendable because only the thread of its connection calls it; the watch only signals.
 
@@ -19,7 +19,9 @@ final class EventStream: @unchecked Sendable {
     private var reached: SequenceNumber
     /// The entry up to which was read; nil before it was looked for.
     private var place: JournalPlace?
-    private var rest: ArraySlice<UInt8> = ArraySlice("retry: 1000\n\n".utf8)
+    /// What is being sent, and how much of it has been.
+    private var part = EventStream.text("retry: 1000\n\n")
+    private var position = 0
     private var isOver = false
     private let saved = DispatchSemaphore(value: 0)
     private let watch: StoreWatch
@@ -32,38 +34,51 @@ final class EventStream: @unchecked Sendable {
         watch = page.store.watch(.everything) { saved.signal() }
     }
 
-    /// The next bytes; empty when the serving ends, or after it was told that the store cannot be read.
-    func next(atMost count: Int) -> [UInt8] {
-        if rest.isEmpty { rest = ArraySlice(nextEvents()) }
-        defer { rest = rest.dropFirst(count) }
-        return Array(rest.prefix(count))
+    private static func text(_ text: String) -> KeptBytes {
+        KeptBytes(Array(text.utf8), reached: .zero)
     }
 
-    private func nextEvents() -> [UInt8] {
+    /// The next bytes; empty when the serving ends, or after it was told that the store cannot be read.
+    func next(atMost count: Int) -> [UInt8] {
+        if position == part.bytes.count {
+            // Nothing is kept while an entry is waited for.
+            part = Self.text("")
+            part = nextPart()
+            position = 0
+        }
+        let end = min(position + count, part.bytes.count)
+        defer { position = end }
+        return Array(part.bytes[position..<end])
+    }
+
+    private func nextPart() -> KeptBytes {
         var glances = 0
         while !isOver, !page.ending.isThere {
             do {
                 let known = try place ?? page.store.place(after: reached)
                 place = known
                 try page.store.checkHas(known)
-                let head = try page.store.head()
-                if head > reached {
-                    let last = min(head, SequenceNumber(reached.rawValue + Self.batch))
-                    let events = try page.events(after: reached, through: last)
-                    (reached, place) = (last, nil)
-                    return events
+                let end = try page.store.end()
+                if end.head > reached {
+                    let last = min(end.head, SequenceNumber(reached.rawValue + Self.batch))
+                    let events = try page.events(after: reached, through: last, end.rewinds)
+                    if let events {
+                        (reached, place) = (events.reached, nil)
+                        if !events.bytes.isEmpty { return events }
+                        continue
+                    }
                 }
             } catch {
                 isOver = true
-                return Array("event: failure\ndata: \(ServedPage.sentence(error))\n\n".utf8)
+                return Self.text("event: failure\ndata: \(ServedPage.sentence(error))\n\n")
             }
             if saved.wait(timeout: .now() + .milliseconds(Self.glance)) == .success {
                 glances = 0
             } else {
                 glances += 1
-                if glances == Self.quietGlances { return Array(": nothing new\n\n".utf8) }
+                if glances == Self.quietGlances { return Self.text(": nothing new\n\n") }
             }
         }
-        return []
+        return Self.text("")
     }
 }

@@ -22,6 +22,8 @@ struct HTTPRequest: Sendable {
 struct HTTPResponse: Sendable {
     enum Body: Sendable {
         case bytes([UInt8], type: String)
+        /// Bytes that several clients may be taking.
+        case page(KeptBytes, type: String)
         /// Events for as long as the client listens.
         case events(EventStream)
     }
@@ -141,16 +143,43 @@ private func send(_ response: HTTPResponse, to connection: OpaquePointer) -> MHD
     case .bytes(var bytes, let kind):
         made = MHD_create_response_from_buffer(bytes.count, &bytes, .RESPMEM_MUST_COPY)
         type = kind
+    case .page(let page, let kind):
+        let kept = Unmanaged.passRetained(page).toOpaque()
+        made = MHD_create_response_from_callback(
+            UInt64(page.bytes.count), 64 << 10, readPage, kept, endPage)
+        type = kind
+        if made == nil { endPage(kept) }
     case .events(let stream):
         let kept = Unmanaged.passRetained(stream).toOpaque()
         made = MHD_create_response_from_callback(.max, 64 << 10, readEvents, kept, endEvents)
         type = "text/event-stream"
+        if made == nil { endEvents(kept) }
     }
     guard let made else { return .NO }
     defer { MHD_destroy_response(made) }
     MHD_add_response_header(made, "Content-Type", type)
     for (name, value) in response.headers { MHD_add_response_header(made, name, value) }
     return MHD_queue_response(connection, response.status, made)
+}
+
+private func readPage(
+    _ context: UnsafeMutableRawPointer?, _ position: UInt64,
+    _ buffer: UnsafeMutablePointer<CChar>?, _ count: Int
+) -> Int {
+    guard let context, let buffer else { return daybook_http_end() }
+    let page = Unmanaged<KeptBytes>.fromOpaque(context).takeUnretainedValue()
+    let rest = page.bytes.dropFirst(Int(clamping: position)).prefix(count)
+    guard !rest.isEmpty else { return daybook_http_end() }
+    rest.withUnsafeBytes {
+        UnsafeMutableRawBufferPointer(start: UnsafeMutableRawPointer(buffer), count: count)
+            .copyMemory(from: $0)
+    }
+    return rest.count
+}
+
+private func endPage(_ context: UnsafeMutableRawPointer?) {
+    guard let context else { return }
+    Unmanaged<KeptBytes>.fromOpaque(context).release()
 }
 
 private func readEvents(

@@ -26,6 +26,8 @@ struct ServedPage: Sendable {
     /// How many of the newest entries the page has.
     let entries: Int
     let confidentiality: Confidentiality
+    /// What is on its way.
+    let kept = BytesForClients()
     /// What ends all streams of events.
     let ending = ServingEnd()
 
@@ -92,17 +94,30 @@ struct ServedPage: Sendable {
 
     private func page() -> HTTPResponse {
         do {
-            let head = try store.head()
-            var export = export()
-            let first = head.rawValue > UInt64(entries) ? head.rawValue - UInt64(entries) + 1 : 1
-            export.filter.range = SequenceNumber(first)...max(head, SequenceNumber(first))
-            export.options.isLive = true
-            var bytes: [UInt8] = []
-            try export.write(HTMLFormat()) { bytes += $0 }
-            return HTTPResponse(.bytes(bytes, type: "text/html; charset=utf-8"))
+            let end = try store.end()
+            let page = try kept.bytes(of: .page, at: end.head, end.rewinds) {
+                (try bytes(beginningBelow: end.head), end.head)
+            }
+            guard let page else {
+                var refusal = HTTPResponse(
+                    status: 503, "Other clients have not taken their pages yet. Ask again later.")
+                refusal.headers = [("Retry-After", "5")]
+                return refusal
+            }
+            return HTTPResponse(.page(page, type: "text/html; charset=utf-8"))
         } catch {
             return HTTPResponse(status: 500, Self.sentence(error))
         }
+    }
+
+    private func bytes(beginningBelow head: SequenceNumber) throws -> [UInt8] {
+        var export = export()
+        let first = head.rawValue > UInt64(entries) ? head.rawValue - UInt64(entries) + 1 : 1
+        export.filter.range = SequenceNumber(first)...max(head, SequenceNumber(first))
+        export.options.isLive = true
+        var bytes: [UInt8] = []
+        try export.write(HTMLFormat()) { bytes += $0 }
+        return bytes
     }
 
     /// What is wrong, in one line, as the command says it.
@@ -111,16 +126,46 @@ struct ServedPage: Sendable {
         return message.split(whereSeparator: \.isNewline).joined(separator: " ")
     }
 
-    /// The entries of a range as events.
+    /// How many bytes of events are read at once; one of a long entry may have more.
+    private static let eventBytesTogether = 1 << 20
+
+    /// Entries of a range as events, from its first one on.
+    ///
+    /// - Parameters:
+    ///   - sequence: The entry before the range.
+    ///   - last: The last entry of the range.
+    ///   - rewinds: How often the journal had been cut off.
+    /// - Returns: The events of some of them; nil while clients keep too much else.
+    /// - Throws: `StoreError` when an entry cannot be read.
     func events(
+        after sequence: SequenceNumber, through last: SequenceNumber, _ rewinds: UInt64
+    ) throws -> KeptBytes? {
+        try kept.bytes(of: .events, at: sequence, rewinds) {
+            try events(after: sequence, through: last)
+        }
+    }
+
+    private func events(
         after sequence: SequenceNumber, through last: SequenceNumber
-    ) throws -> [UInt8] {
+    ) throws -> (bytes: [UInt8], reached: SequenceNumber) {
         var export = export()
         export.filter.range = sequence.next...last
         var bytes: [UInt8] = []
-        try export.write(EventFormat()) { bytes += $0 }
-        return bytes
+        var reached = sequence
+        do {
+            try export.write(EventFormat(), progress: { reached = $0 }) { event in
+                guard bytes.count < Self.eventBytesTogether || event.isEmpty else {
+                    throw EnoughEvents()
+                }
+                bytes += event
+            }
+        } catch is EnoughEvents {
+            // The others are read when these have been sent.
+        }
+        return (bytes, reached)
     }
+
+    private struct EnoughEvents: Error {}
 
     private func export() -> AuditExport {
         var export = AuditExport(of: AuditReader(store))
