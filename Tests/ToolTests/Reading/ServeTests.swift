@@ -218,6 +218,18 @@ import Testing
         return clients
     }
 
+    @Test func `clients that connect and say nothing keep the others out for seconds only`()
+        throws
+    {
+        let (server, address) = try serve()
+        defer { server.kill() }
+        let silent = try clients(300, of: address, sending: "", reading: 0)
+        defer { silent.kill() }
+
+        let retries = ["--retry", "40", "--retry-all-errors", "--retry-delay", "1"]
+        #expect(try ask(address, retries + ["--retry-max-time", "40"]).status == 200)
+    }
+
     @Test(arguments: ["", "after-0"])
     func `clients that do not take their answer do not have one each kept for them`(
         part: String

@@ -49,6 +49,13 @@ struct HTTPResponse: Sendable {
 final class HTTPServer {
     typealias Answer = @Sendable (HTTPRequest) -> HTTPResponse
 
+    /// How many connections there are at a time.
+    private static let connectionsMaximum: UInt32 = 256
+    /// How long a client may be silent that has not asked yet, in seconds: it keeps others out.
+    private static let patienceForRequests: UInt32 = 5
+    /// How long one may take nothing of its answer, in seconds.
+    fileprivate static let patience: UInt32 = 60
+
     /// The port that is served.
     let port: UInt16
     private let daemon: OpaquePointer
@@ -63,7 +70,10 @@ final class HTTPServer {
     init(port: UInt16, _ answer: @escaping Answer) throws {
         handler = Unmanaged.passRetained(Handler(answer))
         errno = 0
-        guard let daemon = daybook_http_start(port, handle, handler.toOpaque()) else {
+        guard
+            let daemon = daybook_http_start(
+                port, Self.connectionsMaximum, Self.patienceForRequests, handle, handler.toOpaque())
+        else {
             let number = errno
             handler.release()
             throw ToolError.system(
@@ -110,6 +120,7 @@ private func handle(
         kept.pointee = context
         return .YES
     }
+    daybook_http_wait(connection, HTTPServer.patience)
     let request = HTTPRequest(
         method: String(cString: method), path: String(cString: path), headers: headers)
     let handler = Unmanaged<Handler>.fromOpaque(context).takeUnretainedValue()
@@ -158,6 +169,8 @@ private func send(_ response: HTTPResponse, to connection: OpaquePointer) -> MHD
     guard let made else { return .NO }
     defer { MHD_destroy_response(made) }
     MHD_add_response_header(made, "Content-Type", type)
+    // A connection that waits for the next request keeps others out.
+    MHD_add_response_header(made, "Connection", "close")
     for (name, value) in response.headers { MHD_add_response_header(made, name, value) }
     return MHD_queue_response(connection, response.status, made)
 }
