@@ -113,7 +113,8 @@ struct ServedPage: Sendable {
     private func bytes(beginningBelow head: SequenceNumber) throws -> [UInt8] {
         var export = export()
         let first = head.rawValue > UInt64(entries) ? head.rawValue - UInt64(entries) + 1 : 1
-        export.filter.range = SequenceNumber(first)...max(head, SequenceNumber(first))
+        // Up to what is the last entry by then: events go on after the one that the page calls its last.
+        export.filter.range = SequenceNumber(first)...SequenceNumber(.max)
         export.options.isLive = true
         var bytes: [UInt8] = []
         try export.write(HTMLFormat()) { bytes += $0 }
