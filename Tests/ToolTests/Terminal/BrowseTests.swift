@@ -111,6 +111,24 @@ import Testing
         #expect(shown.contains("Türkiye"))
     }
 
+    @Test func `another size of the screen does not end a search`() throws {
+        let library = try LibraryStore(content: "")
+        let lines = (1...1_500).map {
+            #"{"op":"insert","entity":"Shelf","values":{"label":"\#($0)"}}"# + "\n"
+                + #"{"op":"save"}"# + "\n"
+        }
+        let made = try library.record(lines.joined())
+        try #require(made.status == 0, "\(made.talk)")
+        let screen = try TerminalScreen("browse library.daybook", in: library.folder.url)
+        try screen.wait(for: "help")
+
+        try screen.type("/nowhere")
+        try screen.press("Enter")
+        try screen.resize(columns: 90, rows: 18)
+
+        try screen.wait(for: "'nowhere' is in no entry.")
+    }
+
     @Test func `times, tags and numbers lead to entries, and nonsense is told`() throws {
         _ = try atlas.run("tag STORE first 2")
         let screen = try browse()

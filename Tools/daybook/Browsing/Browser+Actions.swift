@@ -1,3 +1,4 @@
+import CDaybookTerminal
 import DaybookAudit
 import DaybookJournalLog
 import DaybookObjectModel
@@ -21,10 +22,10 @@ extension Browser {
     // MARK: - Searching
 
     /// How many entries are read between two looks at the keys.
-    private static let entriesBetweenLooks: UInt64 = 512
+    private static let entriesBetweenLooks: UInt64 = 128
 
     /// Goes to the next entry in which the text occurs, at the end of the journal on from its other end; any key ends
-    /// a long search.
+    /// a long search, and another size of the terminal does not.
     mutating func search(
         onwards isOlder: Bool, on screen: Screen, includingThis: Bool = false
     ) throws {
@@ -67,6 +68,8 @@ extension Browser {
         var (values, notes) = (AuditFilter(), AuditFilter())
         values.texts = [wanted]
         notes.notes = [wanted]
+        let history = try store.modelHistory()
+        let filters = try [notes, values].map { try $0.resolved(in: history, store.schema) }
         var rest = range
         while !rest.isEmpty {
             let count = min(Self.entriesBetweenLooks, UInt64(rest.count))
@@ -78,25 +81,42 @@ extension Browser {
                 newestFirst
                 ? rest.lowerBound..<piece.lowerBound : piece.upperBound..<rest.upperBound
             let numbers = SequenceNumber(piece.lowerBound)...SequenceNumber(piece.upperBound - 1)
-            var found: [SequenceNumber] = []
-            for filter in [values, notes] {
-                try reader.records(
-                    matching: filter.narrowed(to: numbers),
-                    newestFirst ? .newestFirst : .oldestFirst
-                ) {
-                    found.append($0.sequence)
-                    return .stop
+            var found: SequenceNumber?
+            try reader.records(
+                matching: AuditFilter().narrowed(to: numbers),
+                newestFirst ? .newestFirst : .oldestFirst
+            ) { record in
+                guard filters.contains(where: { $0.record(of: record.entry) != nil }) else {
+                    return .proceed
                 }
+                found = record.sequence
+                return .stop
             }
-            if let nearest = newestFirst ? found.max() : found.min() { return .entry(nearest) }
+            if let found { return .entry(found) }
             message = "Searching, at entry \(piece.lowerBound) …"
             draw(on: screen)
-            guard screen.key(within: 0) == nil, !Interruption.isThere else {
+            guard !isInterrupted(on: screen) else {
                 message = "The search has ended at entry \(piece.lowerBound)."
                 return .ended
             }
         }
         return .nothing
+    }
+
+    /// Whether somebody wants a search to end.
+    private mutating func isInterrupted(on screen: Screen) -> Bool {
+        while let key = screen.key(within: 0) {
+            switch key {
+            case Int32(SCREEN_RESIZED):
+                screen.redraw()
+                draw(on: screen)
+            case Int32(SCREEN_CLOSED):
+                isEnded = true
+                return true
+            default: return true
+            }
+        }
+        return Interruption.isThere
     }
 
     /// Shows all of a line that is wider than the page.
