@@ -129,6 +129,35 @@ import Testing
         try screen.wait(for: "'nowhere' is in no entry.")
     }
 
+    @Test func `of a long value and many objects a part is shown, and how much is left out`()
+        throws
+    {
+        let library = try LibraryStore(content: "")
+        let people = (1...1_500).map {
+            #"{"op":"insert","entity":"Person","values":{"name":"\#($0)"}}"#
+        }
+        let authors = (1...1_500).map { #"{"object":"Person/\#($0)"}"# }.joined(separator: ",")
+        let title = String(repeating: "x", count: 3_000_000)
+        let book =
+            #"{"op":"insert","entity":"Book","values":{"isbn":"1","title":"\#(title)","#
+            + #""authors":[\#(authors)]}}"#
+        let save = #"{"op":"save"}"#
+        let lines = people + [save, book, save]
+        let made = try library.record(lines.joined(separator: "\n") + "\n")
+        try #require(made.status == 0, "\(made.talk)")
+        let screen = try TerminalScreen("browse library.daybook", in: library.folder.url)
+        try screen.wait(for: "What entry 3 changes", "inserted Book/1501")
+
+        try screen.press("Right", "Down", "Down", "Down", "Enter")
+        try screen.wait(for: "The whole line")
+        try screen.press("End")
+        try screen.wait(for: "x\" … and 2996000 more bytes")
+        try screen.press("Escape", "Down", "Enter")
+        try screen.wait(for: "The whole line", "Person/")
+        try screen.press("End")
+        try screen.wait(for: "and 500 more")
+    }
+
     @Test func `times, tags and numbers lead to entries, and nonsense is told`() throws {
         _ = try atlas.run("tag STORE first 2")
         let screen = try browse()

@@ -144,11 +144,10 @@ extension Browser {
                 blame.property.relationship?.isToMany == true
                 ? "\(blame.members.count) objects"
                 : EntryText.text(
-                    of: AuditValue(blame.value, type: blame.property.attribute?.type, in: schema))
+                    of: AuditValue(blame.value, type: blame.property.attribute?.type, in: schema),
+                    within: EntryText.Bounds())
             let author = blame.author.map { " by \(DisplayText.escaped($0))" } ?? ""
-            let note = (blame.note ?? "").split(separator: "\n").first.map {
-                ": \(DisplayText.escaped(String($0)))"
-            }
+            let note = Self.firstLine(of: blame.note).map { ": \($0)" }
             return BrowserLine(
                 blame.property.name.padding(to: width + 2) + DisplayText.truncated(value, to: 40)
                     + "  entry \(blame.sequence), \(EntryText.time(blame.time).prefix(16))\(author)"
@@ -182,7 +181,7 @@ extension Browser {
     }
 
     private func lines(of changes: [Change], none: String) -> [BrowserLine] {
-        let text = EntryText(Palette(isColored: false))
+        let text = EntryText(Palette(isColored: false), within: EntryText.Bounds())
         guard !changes.isEmpty else { return [BrowserLine(none, .faint)] }
         var lines: [BrowserLine] = []
         for change in changes.prefix(Self.changesMaximum) {

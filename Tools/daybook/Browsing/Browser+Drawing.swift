@@ -88,12 +88,16 @@ extension Browser {
         text += "  " + EntryText.time(heading.time).prefix(width < 56 ? 10 : 16) + "  "
         for tag in tags(of: sequence) { text += "[\(DisplayText.escaped(tag))] " }
         if let undoes = heading.undoes { text += "undoes \(undoes.entryName) " }
-        let note = heading.note?.split(separator: "\n").first.map {
-            DisplayText.escaped(String($0))
-        }
         return text
-            + [note, heading.author.map { DisplayText.escaped($0) }].compactMap(\.self)
+            + [Self.firstLine(of: heading.note), heading.author.map { DisplayText.escaped($0) }]
+            .compactMap(\.self)
             .joined(separator: " · ")
+    }
+
+    /// The first line of a note, as far as one can be wide.
+    static func firstLine(of note: String?) -> String? {
+        let beginning = note.map { DisplayText.beginning(of: $0, characters: 1_000).text }
+        return beginning?.split(separator: "\n").first.map { DisplayText.escaped(String($0)) }
     }
 
     private mutating func drawPage(

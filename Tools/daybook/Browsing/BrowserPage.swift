@@ -28,8 +28,13 @@ struct BrowserLine: Hashable {
     var look: Screen.Look = .plain
     var target: Target?
 
+    /// No line that is read is longer, and each is looked at whenever it is drawn.
+    private static let charactersMaximum = 50_000
+
+    /// A line; behind the beginning of one that is far too long stands how much is left out.
     init(_ text: String, _ look: Screen.Look = .plain, to target: Target? = nil) {
-        self.text = text
+        let (shown, rest) = DisplayText.beginning(of: text, characters: Self.charactersMaximum)
+        self.text = rest > 0 ? "\(shown) … and \(rest) more bytes" : text
         self.look = look
         self.target = target
     }

@@ -14,7 +14,7 @@ struct BrowserPageReader {
     private let sequence: SequenceNumber
     private let schema: Schema
     private let tags: [String]
-    private let text = EntryText(Palette(isColored: false))
+    private let text = EntryText(Palette(isColored: false), within: EntryText.Bounds())
 
     init(_ browser: Browser, _ record: AuditRecord?) {
         store = browser.store
@@ -141,7 +141,7 @@ struct BrowserPageReader {
         let change = touched[object]
         let lit = Set(change?.properties ?? [])
         return try store.read(at: sequence) { snapshot in
-            guard let state = try snapshot.state(of: object) else {
+            guard try snapshot.exists(object) else {
                 let isGone = change?.operation == .delete
                 return [
                     BrowserLine(
@@ -159,9 +159,10 @@ struct BrowserPageReader {
                 let look: Screen.Look = lit.contains(property.number) ? .changed : .plain
                 let name = property.name.padding(to: width + 2)
                 if property.relationship == nil {
-                    let value = property.slot.map { state.values[$0] } ?? .null
+                    let value = try snapshot.value(of: property, in: object)
                     let shown = EntryText.text(
-                        of: AuditValue(value, type: property.attribute?.type, in: schema))
+                        of: AuditValue(value, type: property.attribute?.type, in: schema),
+                        within: EntryText.Bounds())
                     lines.append(BrowserLine(name + shown, look))
                 } else {
                     lines += try members(of: property, in: object, name, width, look, snapshot)

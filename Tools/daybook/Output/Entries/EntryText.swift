@@ -7,10 +7,23 @@ import DaybookSnapshotStore
 
 /// Entries and changes as lines for people who have never seen a journal.
 struct EntryText {
-    private let palette: Palette
+    /// How much is shown of what is long. What is left out is counted.
+    struct Bounds {
+        /// Of a value.
+        var characters = 4_000
+        /// Of the objects that come to a relationship, or leave it.
+        var members = 1_000
+    }
 
-    init(_ palette: Palette) {
+    private let palette: Palette
+    private let bounds: Bounds?
+
+    /// - Parameters:
+    ///   - palette: Whether and how text is coloured.
+    ///   - bounds: How much is shown of what is long; nil for all of it.
+    init(_ palette: Palette, within bounds: Bounds? = nil) {
         self.palette = palette
+        self.bounds = bounds
     }
 
     // MARK: - Entries
@@ -84,19 +97,31 @@ struct EntryText {
     /// One line, or several for a long text that changes in part.
     private func values(of field: AuditField, in operation: AuditChange.Operation) -> [String] {
         switch operation {
-        case .insert: return [palette(Self.text(of: field.new), .added)]
-        case .delete: return [palette(Self.text(of: field.old), .removed)]
+        case .insert: return [palette(text(of: field.new), .added)]
+        case .delete: return [palette(text(of: field.old), .removed)]
         case .update:
-            if field.old.isText, field.new.isText,
+            if field.old.isText, field.new.isText, !isCut(field.old), !isCut(field.new),
                 let words = WordDifference(from: field.old.text, to: field.new.text)
             {
                 return WordDifferenceText(palette).lines(of: words, quoting: ReadableText.quotable)
             }
             return [
-                palette(Self.text(of: field.old), .removed) + " → "
-                    + palette(Self.text(of: field.new), .added)
+                palette(text(of: field.old), .removed) + " → "
+                    + palette(text(of: field.new), .added)
             ]
         }
+    }
+
+    private func isCut(_ value: AuditValue) -> Bool {
+        bounds.map { value.text.utf8.count > $0.characters } ?? false
+    }
+
+    private func text(of value: AuditValue) -> String { Self.text(of: value, within: bounds) }
+
+    private func list(_ objects: [String]) -> String {
+        let shown = bounds.map { objects.prefix($0.members) } ?? objects[...]
+        let rest = objects.count - shown.count
+        return shown.joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
     }
 
     private func members(
@@ -104,7 +129,7 @@ struct EntryText {
     ) -> [String] {
         if operation != .update {
             let objects = membership.inOrder(membership.added + membership.removed)
-            return [palette(objects.joined(separator: ", "), style(operation))]
+            return [palette(list(objects), style(operation))]
         }
         let stayed = Set(membership.added.map(\.object))
             .intersection(membership.removed.map(\.object))
@@ -118,7 +143,7 @@ struct EntryText {
                 ("in another order:", added.filter { stayed.contains($0) }, .changed),
             ] as [(String, [String], Style)]
         return groups.filter { !$0.1.isEmpty }.map { words, objects, style in
-            "\(words) " + palette(objects.joined(separator: ", "), style)
+            "\(words) " + palette(list(objects), style)
         }
     }
 
@@ -143,11 +168,13 @@ struct EntryText {
     // MARK: - Values
 
     /// A value on one line: `none` for null; text in quotes, with a backslash before its own quotes
-    /// and backslashes.
-    static func text(of value: AuditValue) -> String {
+    /// and backslashes. Behind the beginning of a long one stands how much is left out.
+    static func text(of value: AuditValue, within bounds: Bounds? = nil) -> String {
         if value.isNull { return "none" }
-        guard value.isText else { return DisplayText.escaped(value.text) }
-        return ReadableText.quoted(value.text)
+        let text = value.text
+        let (shown, rest) = DisplayText.beginning(of: text, characters: bounds?.characters ?? .max)
+        let remark = rest > 0 ? " … and \(rest) more bytes" : ""
+        return (value.isText ? ReadableText.quoted(shown) : DisplayText.escaped(shown)) + remark
     }
 
     /// `2011-12-15 00:00:00 UTC`.

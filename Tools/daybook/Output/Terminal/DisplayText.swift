@@ -36,6 +36,21 @@ enum DisplayText {
         return text
     }
 
+    /// The first characters of a text, and how many bytes of it follow.
+    ///
+    /// - Complexity: O(*characters*), however long the text is.
+    static func beginning(of text: String, characters: Int) -> (text: String, rest: Int) {
+        // A letter may have any number of accents.
+        let scalars = text.unicodeScalars
+        guard text.utf8.count > characters,
+            let end = scalars.index(
+                scalars.startIndex, offsetBy: characters, limitedBy: scalars.endIndex),
+            end < scalars.endIndex
+        else { return (text, 0) }
+        let shown = String(scalars[..<end])
+        return (shown, text.utf8.count - shown.utf8.count)
+    }
+
     /// The text with control characters written out.
     ///
     /// A value in a store may hold anything, even sequences that repaint a terminal or reverse the
