@@ -33,7 +33,8 @@ enum Tool {
 
         The file .daybook/config of the folder, or of the nearest one above it, has lines such as \
         'store = iso.daybook', 'author = registry', 'color = never' and 'alias.recent = log \
-        --oneline --limit 5', after which 'daybook recent' is such a line. What a line or the \
+        --oneline --limit 5', after which 'daybook recent' is such a line. Values stand \
+        without quotes, and a remark, after '#', on a line of its own. What a line or the \
         environment says counts more; a file that belongs to somebody else is not read.
         """
 

@@ -97,6 +97,11 @@ import Testing
         ("\nstore =", "line 2: 'store' has no value"), ("color = red", "'color' is 'auto'"),
         ("alias.log = show head", "'log' is a command already"),
         ("alias.x = 'log", "A quote is not closed"), ("alias.x = rm -rf", "'rm' is no command"),
+        ("store = a\nauthor = b\nstore = c", "line 3: 'store' stands on line 1 already."),
+        ("alias.x = log\nalias.x = show", "line 2: 'alias.x' stands on line 1 already."),
+        ("author = \"Ada\"", "The value of 'author' stands without quotes."),
+        ("store = 'a b'", "The value of 'store' stands without quotes."),
+        ("author = Ada # me", "A remark stands on a line of its own, not behind 'author'."),
         ("alias.-x = log", "cannot be a short name"), ("alias. = log", "cannot be a short name"),
     ])
     func `a mistake is told with its place, and help is there all the same`(

@@ -108,13 +108,18 @@ struct Configuration: Sendable {
             )
         }
         var configuration = Configuration()
+        var lineNumbers: [String: Int] = [:]
         // Also of an editor that ends lines with two characters, which are one here.
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         for (index, line) in lines.enumerated() {
             let line = line.trimmingCharacters(in: .whitespaces)
             guard !line.isEmpty, !line.hasPrefix("#") else { continue }
             do {
-                try configuration.take(line, home)
+                let (name, value) = try parts(of: line)
+                if let earlier = lineNumbers.updateValue(index + 1, forKey: name) {
+                    throw ToolError.usage("'\(name)' stands on line \(earlier) already.")
+                }
+                try configuration.take(name, value, home)
             } catch {
                 throw ToolError.usage("'\(path)', line \(index + 1): \(ToolError(error).message)")
             }
@@ -122,13 +127,26 @@ struct Configuration: Sendable {
         return configuration
     }
 
-    private mutating func take(_ line: String, _ home: String) throws {
+    /// The name and the value of a line.
+    private static func parts(of line: String) throws -> (name: String, value: String) {
         guard let sign = line.firstIndex(of: "=") else {
             throw ToolError.usage("'\(line)' is not of the form 'name = value'.")
         }
         let name = line[..<sign].trimmingCharacters(in: .whitespaces)
         let value = line[line.index(after: sign)...].trimmingCharacters(in: .whitespaces)
         guard !value.isEmpty else { throw ToolError.usage("'\(name)' has no value.") }
+        guard !name.hasPrefix("alias.") else { return (name, value) }
+        // Both would become a part of the name of an author or a file.
+        guard !value.contains(" #") else {
+            throw ToolError.usage("A remark stands on a line of its own, not behind '\(name)'.")
+        }
+        guard !["\"", "'"].contains(where: { value.hasPrefix($0) && value.hasSuffix($0) }) else {
+            throw ToolError.usage("The value of '\(name)' stands without quotes.")
+        }
+        return (name, value)
+    }
+
+    private mutating func take(_ name: String, _ value: String, _ home: String) throws {
         switch name {
         case "store":
             store =
