@@ -57,6 +57,25 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: file("report.html").path))
     }
 
+    @Test(arguments: [
+        (
+            "csv", ["--checkpoint", "today.checkpoint", "--key", "public.key"],
+            "'--checkpoint' means"
+        ),
+        ("jsonl", ["--source", "urn:x"], "'--source' means nothing to the format jsonl"),
+        ("cloudevents", ["--host", "here"], "'--host' means nothing to the format cloudevents"),
+        ("html", ["--key", "public.key"], "A key is for a checkpoint"),
+    ])
+    func `an option that the format would not heed is refused, a checkpoint above all`(
+        format: String, options: [String], message: String
+    ) throws {
+        let result = try library.run(["export", "library.daybook", "--format", format] + options)
+
+        #expect(result.status == 2)
+        #expect(result.output.isEmpty)
+        #expect(result.talk.contains(message), "\(result.talk)")
+    }
+
     @Test func `a page has an end, so it cannot go on where another ended`() throws {
         let result = try report(["--resume", "weekly"])
 

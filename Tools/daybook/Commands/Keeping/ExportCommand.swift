@@ -122,6 +122,7 @@ struct ExportCommand: Command {
                 "'--resume' cannot be used with the format \(arguments[form]), "
                     + "which is one whole document.")
         }
+        try checkOptions(of: type(of: format).name, arguments)
         let store = try open(arguments, console)
         var export = AuditExport(of: AuditReader(store))
         export.filter = filters.filter(arguments)
@@ -139,6 +140,26 @@ struct ExportCommand: Command {
             try store.setCursor(name, to: reached)
         }
         return .success
+    }
+
+    /// Refuses what the format would not heed: a checkpoint above all, which somebody would take for checked.
+    private func checkOptions(of format: String, _ arguments: ParsedArguments) throws {
+        let given: [(option: String, isGiven: Bool, formats: [String])] = [
+            (
+                "--source", arguments[source] != nil, ["cloudevents", "debezium", "ocsf", "prov"]
+            ),
+            ("--host", arguments[host] != nil, ["journald", "syslog"]),
+            ("--checkpoint", arguments[checkpoint] != nil, ["html"]),
+            ("--key", arguments[key] != nil, ["html"]),
+        ]
+        for (option, isGiven, formats) in given where isGiven && !formats.contains(format) {
+            throw ToolError.usage(
+                "'\(option)' means nothing to the format \(format); it does to "
+                    + "\(formats.joined(separator: ", ")).")
+        }
+        guard arguments[key] == nil || arguments[checkpoint] != nil else {
+            throw ToolError.usage("A key is for a checkpoint: add '--checkpoint FILE'.")
+        }
     }
 
     /// Only an export that moves a cursor writes to the store.
