@@ -1,7 +1,27 @@
+import Foundation
 import Testing
 
 /// Wrong command lines, and the tool's messages.
 @Suite struct ArgumentTests {
+    @Test(arguments: [
+        "backup library.daybook -", "compact library.daybook --into -", "load -",
+        "recover library.daybook --into -", "replay library.daybook --into -",
+        "keygen name --into -", "init - --model -", "data library.daybook Book/5.title --into -",
+    ])
+    func `no new file is called as standard output is elsewhere`(line: String) throws {
+        let library = try LibraryStore()
+        let before = try FileManager.default.contentsOfDirectory(atPath: library.folder.url.path)
+
+        let result = try library.run(line.split(separator: " ").map(String.init), input: "")
+
+        #expect(result.status == 2)
+        #expect(
+            result.talk.contains("cannot be '-': expected the path of a new file, or './-'"),
+            "\(result.talk)")
+        let after = try FileManager.default.contentsOfDirectory(atPath: library.folder.url.path)
+        #expect(after.sorted() == before.sorted())
+    }
+
     @Test(arguments: [
         (["fecth"], "There is no command 'fecth'; did you mean 'fetch'?"),
         (["xyzzy"], "There is no command 'xyzzy'. Run"),

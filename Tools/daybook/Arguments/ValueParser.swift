@@ -38,6 +38,13 @@ extension ValueParser where Value == String {
         ValueParser("the path of a file", completion: .files) { $0.isEmpty ? nil : $0 }
     }
 
+    /// The path of a file to be made. The name that is standard output for other programs has to be meant.
+    static var newPath: ValueParser {
+        ValueParser(
+            "the path of a new file, or './-' for one that is called so", completion: .files
+        ) { ["", "-"].contains($0) ? nil : $0 }
+    }
+
     /// The name of an entity, an attribute or anything else with a name.
     static var name: ValueParser {
         ValueParser("a name") { $0.isEmpty ? nil : $0 }

@@ -8,7 +8,7 @@ import Foundation
 /// `daybook backup STORE FILE`: a copy of the store at one moment.
 struct BackupCommand: Command {
     private let store = Positional("STORE", .path, "The store to copy.")
-    private let file = Positional("FILE", .path, "The file to make; it must not exist.")
+    private let file = Positional("FILE", .newPath, "The file to make; it must not exist.")
 
     var declaration: CommandDeclaration {
         CommandDeclaration(
@@ -42,7 +42,7 @@ struct BackupCommand: Command {
 struct CompactCommand: Command {
     private let store = Positional("STORE", .path, "The store to copy.")
     private let file = RequiredOption(
-        "--into", short: "-o", "NEW", .path, "The file to make; it must not exist.")
+        "--into", short: "-o", "NEW", .newPath, "The file to make; it must not exist.")
 
     var declaration: CommandDeclaration {
         CommandDeclaration(

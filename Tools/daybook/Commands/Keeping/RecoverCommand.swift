@@ -6,7 +6,7 @@ import DaybookSnapshotStore
 struct RecoverCommand: Command {
     private let store = Positional("DAMAGED", .path, "The damaged store. It stays as it is.")
     private let file = RequiredOption(
-        "--into", short: "-o", "NEW", .path, "The file to make; it must not exist.")
+        "--into", short: "-o", "NEW", .newPath, "The file to make; it must not exist.")
 
     var declaration: CommandDeclaration {
         CommandDeclaration(

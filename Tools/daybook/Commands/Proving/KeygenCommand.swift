@@ -6,7 +6,7 @@ struct KeygenCommand: Command {
     private let name = Positional(
         "NAME", .name, "The name of the key's journal, such as example.org/ledger.")
     private let file = RequiredOption(
-        "--into", "FILE", .path, "The file for the private key; it must not exist.")
+        "--into", "FILE", .newPath, "The file for the private key; it must not exist.")
 
     var declaration: CommandDeclaration {
         CommandDeclaration(

@@ -9,7 +9,7 @@ struct ProveCommand: Command {
     private let checkpoint = RequiredOption(
         "--checkpoint", "FILE", .path, "A signed checkpoint that counts the entry.")
     private let bytes = Option(
-        "--entry", "FILE", .path, "Write the bytes of the entry, too; the file must not exist.")
+        "--entry", "FILE", .newPath, "Write the bytes of the entry, too; the file must not exist.")
     private let secrecy = Option<WholeEntries>(
         "--confidential", "WHAT", .oneOf,
         "show: write the entry although the model calls some of it confidential.")

@@ -7,7 +7,7 @@ import Foundation
 struct TilesCommand: Command {
     private let store = Positional("STORE", .path, "The store to export.")
     private let folder = RequiredOption(
-        "--into", "DIR", .path, "The folder; it may hold an earlier export.")
+        "--into", "DIR", .newPath, "The folder; it may hold an earlier export.")
     private let checkpoint = RequiredOption(
         "--checkpoint", "FILE", .path, "A signed checkpoint; later entries are left out.")
     private let key = Option(

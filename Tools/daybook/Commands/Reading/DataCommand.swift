@@ -10,7 +10,8 @@ struct DataCommand: Command {
     private let moment = Option(
         "--at", "SEQ|TIME", .moment, "As the value was at this entry or time instead of now.")
     private let file = Option(
-        "--into", short: "-o", "FILE", .path, "Write into this new file, not to standard output.")
+        "--into", short: "-o", "FILE", .newPath, "Write into this new file, not to standard output."
+    )
 
     var declaration: CommandDeclaration {
         CommandDeclaration(

@@ -12,7 +12,7 @@ struct ReplayCommand: Command {
     private let last = Option(
         "--to", "SEQ|TIME", .moment, "Stop after this entry or time; by default at the head.")
     private let target = Option(
-        "--into", "NEW", .path, "Replay into a new store; the file must not exist.")
+        "--into", "NEW", .newPath, "Replay into a new store; the file must not exist.")
     private let until = Option(
         "--until", "ENTITY:P", .condition,
         "Stop after the first entry with which an object of ENTITY meets the predicate P. "

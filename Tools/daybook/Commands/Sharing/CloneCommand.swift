@@ -7,7 +7,7 @@ import Foundation
 struct CloneCommand: Command {
     private let place = Positional(
         "PLACE", .text, "The shared store, such as 'postgresql:service=ledger?store=iso'.")
-    private let file = Positional("NEW", .path, "The file to make; it must not exist.")
+    private let file = Positional("NEW", .newPath, "The file to make; it must not exist.")
 
     var declaration: CommandDeclaration {
         CommandDeclaration(

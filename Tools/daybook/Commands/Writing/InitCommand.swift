@@ -9,7 +9,7 @@ import Foundation
 
 /// `daybook init STORE --model FILE`: a new store whose first entry is its model.
 struct InitCommand: Command {
-    private let store = Positional("STORE", .path, "The file to create.")
+    private let store = Positional("STORE", .newPath, "The file to create.")
     private let model = RequiredOption(
         "--model", short: "-m", "FILE", .path, "The model, as JSON; '-' reads standard input.")
     private let author = Option("--author", short: "-a", "A", .text, "The author of entry 1.")

@@ -3,7 +3,7 @@ import DaybookJournalLog
 
 /// `daybook load NEW`: a store from an export.
 struct LoadCommand: Command {
-    private let store = Positional("NEW", .path, "The file to create.")
+    private let store = Positional("NEW", .newPath, "The file to create.")
 
     var declaration: CommandDeclaration {
         CommandDeclaration(
