@@ -235,7 +235,7 @@ import Testing
 
         let result = try Tool.run(words, in: folder.url)
 
-        #expect(result.status == 2 || result.status == 3)
+        #expect(result.status == 2)
         #expect(result.talk.hasPrefix("error: "))
         #expect(!result.talk.contains("hunter2"))
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)

@@ -45,7 +45,7 @@ struct CloneCommand: Command {
             throw ToolError.usage(
                 "'\(arguments[file])' exists already and is left as it is. Choose another path.")
         }
-        let place = try SharedPlace(parsing: arguments[place])
+        let place = try SharedStores.place(arguments[place])
         let store = try Store.clone(from: place.link(), into: arguments[file])
         let head = try store.head()
         try store.close()

@@ -37,7 +37,7 @@ struct DoctorCommand: Command {
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let name = arguments[store]
         if name.hasPrefix("postgresql:") {
-            let servers = PostgresExamination(of: try SharedPlace(parsing: name))
+            let servers = PostgresExamination(of: try SharedStores.place(name))
             return try report(servers, nil, on: console)
         }
         guard let file = try SharedStores.file(name) else {

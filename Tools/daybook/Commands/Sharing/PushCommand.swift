@@ -33,7 +33,7 @@ struct PushCommand: Command {
     }
 
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
-        let place = try SharedPlace(parsing: arguments[place])
+        let place = try SharedStores.place(arguments[place])
         let path = arguments[store]
         if let file = try SharedStores.file(path) {
             throw ToolError.usage("'\(path)' is linked to '\(file.place)' already.")

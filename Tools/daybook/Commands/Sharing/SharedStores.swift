@@ -38,6 +38,19 @@ enum SharedStores {
         try link(file(path))
     }
 
+    /// The place that a line names.
+    ///
+    /// - Parameter text: The place, as people write it.
+    /// - Returns: The place.
+    /// - Throws: ``ToolError`` when it cannot be read: no server was asked yet, so the line is wrong.
+    static func place(_ text: String) throws(ToolError) -> SharedPlace {
+        do {
+            return try SharedPlace(parsing: text)
+        } catch {
+            throw .usage(error.message)
+        }
+    }
+
     /// The same of a file that is open.
     static func link(in store: Store) throws -> SharedLink? {
         try link(store.link())

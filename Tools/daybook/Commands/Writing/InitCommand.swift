@@ -90,7 +90,7 @@ struct InitCommand: Command {
                 at: path, model: model, author: arguments.author(author), note: arguments[note],
                 info: info)
         }
-        let link = try SharedPlace(parsing: place).link()
+        let link = try SharedStores.place(place).link()
         return try Store.begin(
             link, at: path, version: ModelVersion(first: model.persistent), options: StoreOptions(),
             EntryHeader(
