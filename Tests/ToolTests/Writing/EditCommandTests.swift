@@ -55,6 +55,20 @@ import Testing
         ] { #expect(after.contains(part), "\(part) in \(after)") }
     }
 
+    @Test func `an author has a name, and an object is deleted once`() throws {
+        for line in ["set library.daybook Shelf/1 label=Z", "tag library.daybook here"] {
+            let words = line.split(separator: " ").map(String.init)
+            let result = try library.run(words + ["--author", ""])
+
+            #expect(result.status == 2)
+            #expect(result.talk.contains("'--author' cannot be ''"), "\(result.talk)")
+        }
+        let twice = try library.run(["delete", "library.daybook", "Book/6", "Book/6"])
+        #expect(twice.status == 2)
+        #expect(twice.talk.contains("'Book/6' is given twice."))
+        #expect(try library.head() == 3)
+    }
+
     @Test func `the word null is refused where it is no value, with how one is taken away`() throws
     {
         for (value, says) in [

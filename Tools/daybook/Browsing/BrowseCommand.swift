@@ -9,7 +9,7 @@ struct BrowseCommand: Command {
     private let store = Positional("STORE", .path, "The store to look at.")
     private let moment = Option("--at", "SEQ|TIME", .moment, "Begin with this entry or time.")
     private let edits = Flag("--edit", "Let tags be set and entries be undone.")
-    private let author = Option("--author", short: "-a", "A", .text, "Who does that.")
+    private let author = Option("--author", short: "-a", "A", .name, "Who does that.")
 
     var declaration: CommandDeclaration {
         CommandDeclaration(

@@ -20,7 +20,7 @@ struct ImportCommand: Command {
     private let form = RequiredOption<Form>(
         "--format", short: "-f", "FORMAT", .oneOf, "The format of the input.")
     private let author = Option(
-        "--author", short: "-a", "A", .text, "The author, if the input names none.")
+        "--author", short: "-a", "A", .name, "The author, if the input names none.")
     private let note = Option(
         "--note", "N", .text, "The note, if the input has none.")
     private let info = InfoArguments("Information on entries, besides what the input has.")

@@ -102,6 +102,9 @@ struct DeleteCommand: Command {
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         try edit.run(arguments, store: arguments[store], deed: "deletes", console) { recorder in
             let names = arguments[objects].map(\.objectText)
+            for (place, name) in names.enumerated() where names[..<place].contains(name) {
+                throw LineProblem("'\(name)' is given twice.")
+            }
             for name in names.dropLast() {
                 _ = try recorder.perform(.delete(.object(name, entity: nil)), line: 1)
             }
@@ -143,7 +146,7 @@ struct EditArguments: Sendable {
     private let isDry = Flag("--dry-run", short: "-n", "Show the changes without making them.")
 
     init(who: String, why: String) {
-        author = Option("--author", short: "-a", "A", .text, who)
+        author = Option("--author", short: "-a", "A", .name, who)
         note = Option("--note", "N", .text, why)
     }
 

@@ -12,7 +12,7 @@ struct InitCommand: Command {
     private let store = Positional("STORE", .newPath, "The file to create.")
     private let model = RequiredOption(
         "--model", short: "-m", "FILE", .path, "The model, as JSON; '-' reads standard input.")
-    private let author = Option("--author", short: "-a", "A", .text, "The author of entry 1.")
+    private let author = Option("--author", short: "-a", "A", .name, "The author of entry 1.")
     private let note = Option("--note", "N", .text, "The note of entry 1.")
     private let info = InfoArguments("Information to keep with entry 1.")
     private let shared = Option(

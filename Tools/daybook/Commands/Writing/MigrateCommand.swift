@@ -15,7 +15,7 @@ struct MigrateCommand: Command {
         "--defer-indexes", "Build new indexes later, when 'migrate' runs without this.")
     private let isDry = Flag(
         "--dry-run", short: "-n", "Show the steps without taking them.")
-    private let author = Option("--author", short: "-a", "A", .text, "The author of the entry.")
+    private let author = Option("--author", short: "-a", "A", .name, "The author of the entry.")
     private let note = Option("--note", "N", .text, "The note of the entry.")
     private let info = InfoArguments()
 

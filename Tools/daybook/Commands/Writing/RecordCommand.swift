@@ -5,7 +5,7 @@ import DaybookSnapshotStore
 struct RecordCommand: Command {
     private let store = Positional("STORE", .path, "The store to record into.")
     private let author = Option(
-        "--author", short: "-a", "A", .text, "The author of saves that name none.")
+        "--author", short: "-a", "A", .name, "The author of saves that name none.")
     private let note = Option(
         "--note", "N", .text, "The note of saves that have none.")
     private let info = InfoArguments("Information on saves that have none by that key.")

@@ -11,7 +11,7 @@ struct RedoCommand: Command {
         "What to do with values that later entries have touched.")
     private let isDry = Flag(
         "--dry-run", short: "-n", "Show the changes without making them.")
-    private let author = Option("--author", short: "-a", "A", .text, "Who redoes it.")
+    private let author = Option("--author", short: "-a", "A", .name, "Who redoes it.")
     private let note = Option("--note", "N", .text, "Why it is redone.")
     private let info = InfoArguments()
 

@@ -13,7 +13,7 @@ struct RestoreCommand: Command {
         "What to do with values that no longer fit.")
     private let isDry = Flag(
         "--dry-run", short: "-n", "Show the changes without making them.")
-    private let author = Option("--author", short: "-a", "A", .text, "Who restores it.")
+    private let author = Option("--author", short: "-a", "A", .name, "Who restores it.")
     private let note = Option(
         "--note", "N", .text, "Why it is restored; by default 'Restored' and the object.")
     private let info = InfoArguments()

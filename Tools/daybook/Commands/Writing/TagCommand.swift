@@ -10,7 +10,7 @@ struct TagCommand: Command {
         "SEQ|TIME", .moment, "The entry to name; by default the newest.")
     private let delete = Flag("--delete", short: "-d", "Remove the tag.")
     private let force = Flag("--force", short: "-f", "Move the tag if another entry has it.")
-    private let author = Option("--author", short: "-a", "A", .text, "Who sets the tag.")
+    private let author = Option("--author", short: "-a", "A", .name, "Who sets the tag.")
     private let note = Option("--note", "N", .text, "The note of the tag.")
 
     var declaration: CommandDeclaration {
@@ -49,8 +49,12 @@ struct TagCommand: Command {
         }
         let store = try StoreWriting.open(arguments[store], console)
         if arguments[delete] {
-            guard arguments[entry] == nil else {
-                throw ToolError.usage("'--delete' takes only a name, and no entry.")
+            guard
+                arguments[entry] == nil, arguments[author] == nil, arguments[note] == nil,
+                !arguments[force]
+            else {
+                throw ToolError.usage(
+                    "'--delete' takes only a name: no entry, author or note, and no '--force'.")
             }
             let tag = try store.removeTag(named: name)
             try report(tag, "The tag '\(name)' is taken from entry \(tag.sequence).", on: console)

@@ -11,7 +11,7 @@ struct UndoCommand: Command {
         "What to do with values that later entries have touched.")
     private let isDry = Flag(
         "--dry-run", short: "-n", "Show the changes without making them.")
-    private let author = Option("--author", short: "-a", "A", .text, "Who undoes it.")
+    private let author = Option("--author", short: "-a", "A", .name, "Who undoes it.")
     private let note = Option("--note", "N", .text, "Why it is undone.")
     private let info = InfoArguments()
 
