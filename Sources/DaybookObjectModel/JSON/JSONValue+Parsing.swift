@@ -231,9 +231,13 @@ private struct JSONParser {
         let found: String
         if offset >= bytes.count {
             found = "the end"
+        } else if bytes[offset...].starts(with: [0xEF, 0xBB, 0xBF]) {
+            found = "a byte order mark, which UTF-8 needs none of"
+        } else if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
+            found = "UTF-16, where UTF-8 is read"
         } else {
             let rest = String(decoding: bytes[offset...].prefix(8), as: UTF8.self)
-            found = rest.first.map { "'\($0)'" } ?? "the end"
+            found = rest.first.map { "'\(ReadableText.escaped(String($0)))'" } ?? "the end"
         }
         return failure("\(what) was expected, not \(found).")
     }

@@ -27,6 +27,11 @@ import Testing
             ("{\"a\":1,\"a\":2}", "line 1, column 8: The name 'a' stands twice in one object."),
             ("01", "line 1, column 1: A number cannot begin with a zero."),
             ("1.", "line 1, column 3: a digit was expected, not the end."),
+            (
+                "\u{FEFF}{}",
+                "line 1, column 1: a value was expected, not a byte order mark, which UTF-8 needs none of."
+            ),
+            ("[\u{7}]", "line 1, column 2: a value was expected, not '\\u{7}'."),
             ("+1", "line 1, column 1: a value was expected, not '+'."),
             ("nul", "line 1, column 1: a value was expected, not 'n'."),
             ("1 2", "line 1, column 3: the end was expected, not '2'."),
@@ -53,6 +58,10 @@ import Testing
     @Test func `bytes that are not UTF-8 are refused`() {
         #expect(throws: JSONError.self) { try JSONValue(parsing: [0x22, 0xff, 0x22]) }
         #expect(throws: JSONError.self) { try JSONValue(parsing: [0x22, 0xc0, 0x80, 0x22]) }
+        let other = #expect(throws: JSONError.self) {
+            try JSONValue(parsing: [0xff, 0xfe, 0x7b, 0x00])
+        }
+        #expect(other?.description.contains("not UTF-16, where UTF-8 is read.") == true)
     }
 
     @Test func `nesting too deep is refused instead of running out of stack`() {
