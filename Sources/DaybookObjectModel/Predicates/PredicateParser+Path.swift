@@ -96,6 +96,12 @@ extension PredicateParser {
             if let columns = names.columns {
                 return try self.column(word, columns, at: token.column)
             }
+            if mayBeText, current.kind == .symbol("/"), found.entity?.property(named: word) == nil,
+                schema.entity(named: word) != nil
+            {
+                throw QueryError(
+                    "An object is written in quotes, as in '\(word)/17'.", at: token.column)
+            }
             try found.append(word, schema, at: token.column, mayBeText: mayBeText)
         default:
             throw QueryError(

@@ -29,6 +29,10 @@ import Testing
                 "'Employee' has no property 'fistName'; did you mean 'firstName'? A text is written in "
                     + "quotes: 'fistName'."
             ),
+            (
+                "department == Department/1", 15,
+                "An object is written in quotes, as in 'Department/17'."
+            ),
             ("firstName.x == 1", 11, "'firstName' is a value and has no properties."),
             (
                 "firstName BEGINWITH 'A'", 11,
