@@ -11,6 +11,10 @@ import Testing
         ("cursors library.daybook", "There are no cursors."),
         ("search library.daybook nowhere", "Nothing was found."),
         ("log library.daybook --author nobody", "There is no such entry."),
+        (
+            "log library.daybook --since 2011",
+            "There is no entry 2011: the journal has entries 1 to 3."
+        ),
         ("tail library.daybook --author nobody", "There is no such entry."),
         ("diff library.daybook 2 2", "Nothing differs."),
     ])

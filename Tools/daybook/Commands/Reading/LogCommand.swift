@@ -89,8 +89,17 @@ struct LogCommand: Command {
             }
         }
         try listing.close()
-        if listing.count == 0 { try console.remark("There is no such entry.") }
+        if listing.count == 0 { try console.remark(try absence(arguments, in: store)) }
         return .success
+    }
+
+    /// Why there is nothing to show. Digits alone are never a year.
+    private func absence(_ arguments: ParsedArguments, in store: Store) throws -> String {
+        let head = try store.head()
+        guard case .sequence(let number)? = arguments[range]?.first ?? arguments[since],
+            number > head.rawValue
+        else { return "There is no such entry." }
+        return "There is no entry \(number): the journal has entries 1 to \(head)."
     }
 
     private func filter(_ arguments: ParsedArguments, in store: Store) throws -> AuditFilter {
