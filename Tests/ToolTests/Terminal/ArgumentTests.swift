@@ -22,6 +22,31 @@ import Testing
         #expect(after.sorted() == before.sorted())
     }
 
+    @Test(arguments: ["--sort", "--column", "--group", "--sum"])
+    func `several keys in one word are told to have an option each`(option: String) throws {
+        let library = try LibraryStore()
+
+        let result = try library.run(["fetch", "library.daybook", "Book", option, "isbn,title"])
+
+        #expect(result.status == 2)
+        #expect(
+            result.talk.contains(
+                "'\(option)' takes one key at a time: '\(option) isbn \(option) title'."))
+    }
+
+    @Test func `a store in the place of the command is told where it stands`() throws {
+        let library = try LibraryStore()
+
+        for words in [["library.daybook", "log"], ["gone.daybook"]] {
+            let result = try library.run(words)
+
+            #expect(result.status == 2)
+            #expect(
+                result.talk.contains(
+                    "A command comes first, and then the store, as in 'daybook log \(words[0])'."))
+        }
+    }
+
     @Test(arguments: [
         (["fecth"], "There is no command 'fecth'; did you mean 'fetch'?"),
         (["xyzzy"], "There is no command 'xyzzy'. Run"),

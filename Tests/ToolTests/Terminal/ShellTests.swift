@@ -39,6 +39,16 @@ import Testing
         try Fixture.expect(Data(text.utf8), equals: "cli/shell/\(name).txt")
     }
 
+    @Test func `who wants to leave by another word is told the one that does`() throws {
+        for word in ["exit", "quit", "q"] {
+            let result = try Tool.run(
+                ["shell", "atlas.daybook"], input: Data("\(word)\n".utf8), in: atlas.folder.url)
+
+            #expect(result.status == 2)
+            #expect(result.talk.contains("Enter '.quit', or Control-D, to leave."))
+        }
+    }
+
     @Test func `help tells the shell's own words and every command`() throws {
         let own = try Tool.run(
             ["shell", "atlas.daybook"], input: Data(".help\n".utf8), in: atlas.folder.url)

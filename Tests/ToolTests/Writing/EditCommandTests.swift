@@ -69,6 +69,17 @@ import Testing
         #expect(try library.head() == 3)
     }
 
+    @Test func `an object in the place of an entity is told how to be seen`() throws {
+        let result = try library.run(["fetch", "library.daybook", "Book/5"])
+
+        #expect(result.status == 2)
+        #expect(result.talk.contains("'Book/5' is an object, and an entity is asked for: 'Book'."))
+        let shown = try library.run([
+            "fetch", "library.daybook", "Book", "--where", "SELF == 'Book/5'", "--count",
+        ])
+        #expect(shown.text == "1\n")
+    }
+
     @Test func `the word null is refused where it is no value, with how one is taken away`() throws
     {
         for (value, says) in [

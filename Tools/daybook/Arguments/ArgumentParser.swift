@@ -74,6 +74,14 @@ struct ArgumentParser {
     /// The command with a name.
     func command(named name: String) throws(ToolError) -> any Command {
         if let command = commands.first(where: { $0.declaration.name == name }) { return command }
+        guard voice != .shell || !["exit", "quit", "bye", "q"].contains(name) else {
+            throw .usage("There is no command '\(name)'. Enter '.quit', or Control-D, to leave.")
+        }
+        guard !Self.namesStore(name) else {
+            throw .usage(
+                "A command comes first, and then the store, as in '\(voice.name(of: "log")) \(name)'. "
+                    + "\(voice.help) to see all commands.")
+        }
         let clause = Suggestion.clause(
             for: name, among: commands.map(\.declaration.name) + aliases.keys)
         throw .usage(

@@ -146,6 +146,11 @@ enum StoreReading {
         _ text: String, without skipped: Int = 0, of entity: SchemaEntity, in schema: Schema,
         for option: String
     ) throws -> FilterPath {
+        guard !text.contains(",") || option == "--template" else {
+            let keys = text.split(separator: ",").map { "\(option) \($0)" }
+            throw ToolError.usage(
+                "'\(option)' takes one key at a time: '\(keys.joined(separator: " "))'.")
+        }
         let names = text.dropFirst(skipped)
             .split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         var steps: [SchemaProperty] = []
@@ -187,6 +192,12 @@ enum StoreReading {
     /// The entity of that name.
     static func entity(_ name: String, in schema: Schema) throws -> SchemaEntity {
         if let entity = schema.entity(named: name) { return entity }
+        if let object = ObjectName(name), schema.entity(named: object.entity) != nil {
+            throw ToolError.usage(
+                "'\(name)' is an object, and an entity is asked for: '\(object.entity)'. 'daybook "
+                    + "history' and 'daybook blame' show an object, and 'daybook fetch' with --where "
+                    + "\"SELF == '\(object.objectText)'\".")
+        }
         let names = schema.entities.map(\.name)
         let suggestion = name.suggestion(among: names)
         throw ToolError.usage(
