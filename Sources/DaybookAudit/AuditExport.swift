@@ -55,8 +55,8 @@ public struct AuditExport: Sendable {
         let history = try store.modelHistory()
         let wanted = try filter.resolved(in: history, store.schema)
         let redaction = try confidentiality.resolved(in: history, store.schema)
-        let scope = AuditScope(
-            store: store, filter: filter, redaction: redaction, head: head,
+        let scope = try AuditScope(
+            store: store, history, filter: filter, redaction: redaction, head: head,
             resumesAfter: resumesAfter, options: options)
 
         var encoder = try format.encoder(for: scope)
@@ -70,10 +70,12 @@ public struct AuditExport: Sendable {
                 try output(try encoder.opening(ofPass: pass))
                 // Entries before the beginning are not examined for hidden values.
                 let telling = DigestTelling(redaction.isEmpty || first == SequenceNumber(1))
+                let lateEntries = LateEntries()
                 let maker = PreparedRecord.Maker(
                     filter: wanted, redaction: redaction, isWhole: isWhole,
                     carriesLargeData: carries && pass == 0, tellsDigests: telling,
-                    encoder: encoder as? any RecordwiseEncoder, pass: pass)
+                    lateEntries: lateEntries, encoder: encoder as? any RecordwiseEncoder, pass: pass
+                )
                 try store.entries(
                     from: first, through: last, on: cores, making: maker.prepare
                 ) { prepared in
@@ -81,12 +83,17 @@ public struct AuditExport: Sendable {
                     if let record = prepared.shown {
                         let shown = record.redacted(by: redaction, tellsDigest: telling.isTold)
                         if prepared.hasLargeData { try data.write(shown, to: output) }
-                        try output(
-                            try prepared.bytes(tellingDigest: telling.isTold)
-                                ?? encoder.bytes(of: shown, inPass: pass))
+                        if let bytes = prepared.bytes(tellingDigest: telling.isTold) {
+                            try output(bytes)
+                        } else {
+                            try encoder.write(shown, inPass: pass, to: output)
+                        }
                     }
                     if pass == 0 { progress(prepared.sequence) }
-                    if prepared.isTooLate { reached = min(reached, prepared.sequence.previous) }
+                    if prepared.isTooLate {
+                        lateEntries.find()
+                        reached = min(reached, prepared.sequence.previous)
+                    }
                     return .proceed
                 }
                 try output(try encoder.closing(ofPass: pass))

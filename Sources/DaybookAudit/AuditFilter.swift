@@ -127,10 +127,15 @@ package struct ResolvedFilter: Sendable {
 
     /// Whether an entry is left out for nothing but happening after the last selected time.
     package func isTooLate(_ entry: Entry) -> Bool {
-        guard entry.time > headers.latest else { return false }
-        var unlimited = self
-        unlimited.headers.latest = .max
-        return unlimited.record(of: entry) != nil
+        guard entry.time > headers.latest, filter.range.contains(entry.sequence) else {
+            return false
+        }
+        var unlimited = headers
+        unlimited.latest = .max
+        guard unlimited.includes(entry) else { return false }
+        guard choosesChanges else { return true }
+        let schema = history.schema(at: entry.sequence)
+        return entry.changes.contains { includes($0, schema) }
     }
 
     private func includes(_ change: Change, _ schema: Schema) -> Bool {

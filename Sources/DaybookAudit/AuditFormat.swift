@@ -59,6 +59,12 @@ public protocol AuditEncoder {
     /// The bytes of one record; empty for none.
     mutating func bytes(of record: AuditRecord, inPass pass: Int) throws -> [UInt8]
 
+    /// Writes the bytes of one record piece by piece, where they may be more than memory should hold;
+    /// else in one piece.
+    mutating func write(
+        _ record: AuditRecord, inPass pass: Int, to output: ([UInt8]) throws -> Void
+    ) throws
+
     /// The bytes after the last record.
     mutating func closing(ofPass pass: Int) throws -> [UInt8]
 
@@ -75,6 +81,13 @@ extension AuditEncoder {
 
     /// Nothing.
     public mutating func closing(ofPass pass: Int) throws -> [UInt8] { [] }
+
+    /// In one piece.
+    public mutating func write(
+        _ record: AuditRecord, inPass pass: Int, to output: ([UInt8]) throws -> Void
+    ) throws {
+        try output(try bytes(of: record, inPass: pass))
+    }
 
     /// An encoder that only makes bytes leaves nothing behind.
     public mutating func abandon() throws {}

@@ -72,6 +72,10 @@ public struct AuditRecord: Sendable {
     /// The steps from the model before, in an entry that sets a later one.
     package var steps: [ModelStep] { before.map { schema.steps(from: $0) } ?? [] }
 
+    /// Whether the entry sets a model by which objects that it does not change may read otherwise than
+    /// before: under other names, or with other properties or values.
+    var rewordsObjects: Bool { steps.contains { !$0.kind.leavesWording } }
+
     /// The sequence number of the entry.
     public var sequence: SequenceNumber { entry.sequence }
 
@@ -145,6 +149,19 @@ extension AuditRecord.Kind {
         case .batch: .batch
         case .undo: .undo
         case .model: .model
+        }
+    }
+}
+
+extension ModelStep.Kind {
+    /// Whether objects read as before after such a step.
+    fileprivate var leavesWording: Bool {
+        switch self {
+        case .makeOptional, .changeDefault, .changeRules, .addIndex, .dropIndex, .addUnique,
+            .dropUnique, .addConstraint, .dropConstraint, .changeConfidential, .changeMerge,
+            .changeDeleteRule, .changeCounts, .changeRequirements, .changeLaws, .annotate:
+            true
+        default: false
         }
     }
 }

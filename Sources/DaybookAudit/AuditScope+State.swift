@@ -30,18 +30,26 @@ extension StateProperty {
 }
 
 extension AuditScope {
-    /// All stored properties of an object as of an entry, in the order of their numbers, properties
-    /// without a value included; nil if there was no such object.
-    ///
-    /// Confidential properties are left out, or their values are hashes.
+    /// All stored properties of an object as of an entry, as the model of then has them; nil if there
+    /// was no such object.
     ///
     /// - Complexity: O(log *n* + *k*) page reads, *k* the number of members it ever had.
     func state(of object: ObjectID, at sequence: SequenceNumber) throws -> [StateProperty]? {
+        try then(sequence).read(at: sequence) { try state(of: object, in: $0) }
+    }
+
+    /// All stored properties of an object in a snapshot, as its model has them, in the order of their
+    /// numbers, properties without a value included; nil if there is no such object.
+    ///
+    /// Confidential properties are left out, or their values are hashes.
+    func state(of object: ObjectID, in snapshot: borrowing Snapshot) throws -> [StateProperty]? {
+        let schema = snapshot.schema
         guard let entity = schema.entity(object.entity),
-            let state = try store.read(at: sequence, { try $0.state(of: object) })
+            let state = try snapshot.state(of: object)
         else { return nil }
         return entity.properties.compactMap { property in
-            content(of: property, state).map { StateProperty(name: property.name, content: $0) }
+            content(of: property, state, in: schema)
+                .map { StateProperty(name: property.name, content: $0) }
         }
     }
 
@@ -53,22 +61,24 @@ extension AuditScope {
     }
 
     private func content(
-        of property: SchemaProperty, _ state: ObjectState
+        of property: SchemaProperty, _ state: ObjectState, in schema: Schema
     ) -> StateProperty.Content? {
         guard property.isPersistent, !redaction.omits(property.number) else { return nil }
         if let slot = property.slot {
-            return told(state.values[slot], of: property).map { .value($0) }
+            return told(state.values[slot], of: property, in: schema).map { .value($0) }
         }
         guard property.isStoredToMany else { return nil }
         let members = (state.members[property.number] ?? [:])
             .sorted { ($0.value, $0.key) < ($1.value, $1.key) }
-        let names = members.compactMap { told(.object($0.key), of: property)?.text }
+        let names = members.compactMap { told(.object($0.key), of: property, in: schema)?.text }
         // The order of the hashes reveals nothing.
         return .members(redaction.hides(property.number) ? names.sorted() : names)
     }
 
     /// A value, or its hash; nil when it is left out.
-    private func told(_ value: Value, of property: SchemaProperty) -> AuditValue? {
+    private func told(
+        _ value: Value, of property: SchemaProperty, in schema: Schema
+    ) -> AuditValue? {
         guard redaction.hides(property.number) else {
             return AuditValue(value, type: property.attribute?.type, in: schema)
         }

@@ -17,6 +17,27 @@ public struct AuditScope: Sendable {
     public let resumesAfter: SequenceNumber?
     /// The options of the export.
     public let options: AuditOptions
+    /// The store as each version of its model reads it, from the entry on that set the version.
+    private let versions: [(first: SequenceNumber, store: Store)]
+
+    /// Describes an export.
+    ///
+    /// - Throws: `StoreError` when a version of the model cannot be read.
+    init(
+        store: Store, _ history: ModelHistory, filter: AuditFilter, redaction: Redaction,
+        head: SequenceNumber, resumesAfter: SequenceNumber?, options: AuditOptions
+    ) throws {
+        self.store = store
+        self.filter = filter
+        self.redaction = redaction
+        self.head = head
+        self.resumesAfter = resumesAfter
+        self.options = options
+        versions = try history.versions.map { version in
+            guard version.sequence != store.modelSequence else { return (version.sequence, store) }
+            return (version.sequence, try store.withModel(at: version.sequence))
+        }
+    }
 
     /// The model of the store.
     package var schema: Schema { store.schema }
@@ -24,14 +45,42 @@ public struct AuditScope: Sendable {
     /// The identifier of the store.
     public var storeIdentifier: UUID { store.uuid }
 
-    /// An object as of an entry, without its confidential values; nil if there was none.
+    /// Whether what is written begins where the journal begins, or an earlier export ended, and
+    /// leaves out nothing.
+    var isGapless: Bool {
+        !filter.isSelective && filter.range.lowerBound == (resumesAfter ?? .zero).next
+    }
+
+    /// The store as the model reads it by which an entry was saved: with the names of then, and with
+    /// what has been removed since.
+    func then(_ sequence: SequenceNumber) -> Store {
+        versions.last { $0.first <= sequence }?.store ?? store
+    }
+
+    /// The names that an entity had before an entry, other than the one that it had then.
+    func formerNames(of entity: EntityNumber, before sequence: SequenceNumber) -> [String] {
+        let now = then(sequence).schema.entity(entity)?.name
+        let names = versions.prefix { $0.first <= sequence }
+            .compactMap { $0.store.schema.entity(entity)?.name }
+        return Set(names).subtracting([now].compactMap(\.self)).sorted()
+    }
+
+    /// An object as of an entry.
     ///
+    /// - Parameters:
+    ///   - object: The object.
+    ///   - sequence: The entry.
+    ///   - then: The store as the model reads it that gives the names.
+    /// - Returns: The object without its confidential values; nil if there was none.
+    /// - Throws: `StoreError` when the store cannot be read.
     /// - Complexity: O(log *n*) page reads.
-    package func object(_ object: ObjectID, at sequence: SequenceNumber) throws -> AuditObject? {
-        guard let state = try store.read(at: sequence, { try $0.state(of: object) }) else {
+    package func object(
+        _ object: ObjectID, at sequence: SequenceNumber, readBy then: Store
+    ) throws -> AuditObject? {
+        guard let state = try then.read(at: sequence, { try $0.state(of: object) }) else {
             return nil
         }
-        return AuditObject(object, state, in: schema, redaction)
+        return AuditObject(object, state, in: then.schema, redaction)
     }
 }
 

@@ -1,3 +1,4 @@
+package import DaybookJournalLog
 package import DaybookObjectModel
 package import DaybookSnapshotStore
 
@@ -43,34 +44,38 @@ package enum JSONPatch {
         }
     }
 
-    /// Writes the operation that makes the document of a state, whatever the document was before.
-    package static func append(
-        documentOf snapshot: borrowing Snapshot, _ redaction: Redaction,
-        to writer: inout JSONWriter
+    /// Writes the document of a state, a few objects at a time.
+    ///
+    /// - Parameters:
+    ///   - store: The store, as the model reads it that gives the names.
+    ///   - sequence: The entry that left the state.
+    ///   - redaction: The hidden values; a property that is left out is in no document.
+    ///   - output: Takes the bytes, outside of any read transaction.
+    /// - Throws: `StoreError` when the store cannot be read; what `output` throws.
+    package static func write(
+        documentOf store: Store, at sequence: SequenceNumber, _ redaction: Redaction = .none,
+        to output: ([UInt8]) throws -> Void
     ) throws {
-        let entities = snapshot.schema.entities.filter { !$0.isAbstract }
-        let objects = try entities.map { entity in
-            var objects: [ObjectID] = []
-            try snapshot.objects(of: [entity.number]) { object in
-                objects.append(object)
-                return .proceed
-            }
-            return objects
-        }
-        try writer.object { writer in
-            writer.begin("add", "")
-            writer.name("value")
-            try writer.object { writer in
-                for (entity, objects) in zip(entities, objects) {
-                    writer.name(entity.name)
-                    try writer.object { writer in
-                        for object in objects {
-                            try append(object, of: entity, in: snapshot, redaction, to: &writer)
-                        }
-                    }
+        var beginning = "{"
+        for entity in store.schema.entities where !entity.isAbstract {
+            var writer = JSONWriter()
+            writer.name(entity.name)
+            try output(Array("\(beginning)\(writer.text){".utf8))
+            beginning = ","
+            var isFirst = true
+            try store.writeObjects(of: entity.number, at: sequence) { objects, snapshot in
+                var writer = JSONWriter(capacity: objects.count * 256)
+                for object in objects {
+                    try append(object, of: entity, in: snapshot, redaction, to: &writer)
                 }
+                return writer.bytes
+            } to: { members in
+                try output(isFirst ? members : [UInt8(ascii: ",")] + members)
+                isFirst = false
             }
+            try output([UInt8(ascii: "}")])
         }
+        try output(Array((beginning == "{" ? "{}" : "}").utf8))
     }
 
     /// Writes an object as a member of the document: `"17":{…}`; nothing if there is none.

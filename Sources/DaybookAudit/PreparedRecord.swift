@@ -8,6 +8,13 @@ internal import Synchronization
 package protocol RecordwiseEncoder: AuditEncoder, Sendable {
     /// The bytes of one record; empty for none.
     func bytes(of record: AuditRecord, inPass pass: Int) throws -> [UInt8]
+
+    /// Whether a record is written piece by piece when its turn comes.
+    func isWrittenInPieces(_ record: AuditRecord) -> Bool
+}
+
+extension RecordwiseEncoder {
+    package func isWrittenInPieces(_ record: AuditRecord) -> Bool { false }
 }
 
 /// What can be made of an entry for an export without the entries before it.
@@ -16,7 +23,8 @@ struct PreparedRecord: Sendable {
     let sequence: SequenceNumber
     /// Its record, with the changes to show but nothing hidden; nil when the filter does not want it.
     let shown: AuditRecord?
-    /// Whether the filter leaves it out for nothing but happening too late.
+    /// Whether the filter leaves it out for nothing but happening too late; false for those after one
+    /// that was, which are not asked.
     let isTooLate: Bool
     /// Whether it is the first with a hidden value, as far as is known.
     let isOfHidden: Bool
@@ -43,6 +51,8 @@ struct PreparedRecord: Sendable {
         /// Whether the last record that was written told its digest: later ones mostly do then, and never do
         /// otherwise.
         let tellsDigests: DigestTelling
+        /// Whether an entry is left out for happening too late.
+        let lateEntries: LateEntries
         /// The encoder, if it makes bytes in any order.
         let encoder: (any RecordwiseEncoder)?
         let pass: Int
@@ -52,7 +62,8 @@ struct PreparedRecord: Sendable {
             let tellsDigest = tellsDigests.isTold && !isOfHidden
             guard let record = filter.record(of: entry) else {
                 return PreparedRecord(
-                    sequence: entry.sequence, shown: nil, isTooLate: filter.isTooLate(entry),
+                    sequence: entry.sequence, shown: nil,
+                    isTooLate: !lateEntries.areFound && filter.isTooLate(entry),
                     isOfHidden: isOfHidden, hasLargeData: false, bytes: nil,
                     tellsDigest: tellsDigest)
             }
@@ -65,8 +76,9 @@ struct PreparedRecord: Sendable {
         }
 
         private func bytes(of record: AuditRecord) -> [UInt8]? {
+            guard let encoder, !encoder.isWrittenInPieces(record) else { return nil }
             do {
-                return try encoder?.bytes(of: record, inPass: pass)
+                return try encoder.bytes(of: record, inPass: pass)
             } catch {
                 // It is tried again when the record is written, and the error is thrown then.
                 return nil
@@ -87,6 +99,17 @@ final class DigestTelling: Sendable {
 
     /// From now on no digest is told.
     func end() { told.store(false, ordering: .relaxed) }
+}
+
+/// Whether an export has come to an entry that is left out for nothing but happening too late: only the first
+/// counts, and later ones need not be looked at as closely.
+final class LateEntries: Sendable {
+    private let found = Atomic(false)
+
+    var areFound: Bool { found.load(ordering: .relaxed) }
+
+    /// There is one.
+    func find() { found.store(true, ordering: .relaxed) }
 }
 
 extension Change {

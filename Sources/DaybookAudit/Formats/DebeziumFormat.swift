@@ -22,10 +22,13 @@ internal import Foundation
 // A row has "_id", the name of the object, and then each property that the journal keeps: attributes,
 // to-one relationships as the name of an object, and to-many ones as a list of names in order. Only
 // one side of a relationship is kept, and the other follows from it. A property without a value is
-// null; a confidential one that is left out is not in the row. Setting a model is no event, because
-// it changes no row.
+// null; a confidential one that is left out is not in the row. Both rows have the names and columns
+// of the model at the entry, so that an event never changes afterwards. Setting a model is no event,
+// because it changes no row.
 
 /// Change events as Debezium writes them, one envelope a line for each change.
+///
+/// Tables and columns have the names of the model at the entry, and so does what was removed later.
 public struct DebeziumFormat: AuditFormat {
     /// `debezium`.
     public static let name = "debezium"
@@ -58,14 +61,16 @@ private struct DebeziumEncoder: RecordwiseEncoder {
     func bytes(of record: AuditRecord, inPass pass: Int) throws -> [UInt8] {
         var writer = JSONWriter(capacity: record.shown.count * 1024)
         let orders = orders(in: record)
+        let then = scope.then(record.sequence)
         for (position, change) in record.numberedChanges {
-            let before = try row(of: change.object, at: record.sequence.previous)
-            let after = try row(of: change.object, at: record.sequence)
+            let entity = then.schema.entity(change.object.entity)
+            let before = try row(of: change.object, at: record.sequence.previous, then)
+            let after = try row(of: change.object, at: record.sequence, then)
             writer.object { writer in
-                append("before", before, of: change.object, to: &writer)
-                append("after", after, of: change.object, to: &writer)
+                append("before", before, of: entity, to: &writer)
+                append("after", after, of: entity, to: &writer)
                 writer.name("source")
-                writer.object { append(sourceOf: record, change, to: &$0) }
+                writer.object { append(sourceOf: record, entity, to: &$0) }
                 writer.append("op", string: change.operation.code)
                 append(time: record.entry.recordedAt, to: &writer)
                 writer.name("transaction")
@@ -91,15 +96,17 @@ private struct DebeziumEncoder: RecordwiseEncoder {
 
     // MARK: - Rows
 
-    private func row(of object: ObjectID, at sequence: SequenceNumber) throws -> AuditObject? {
-        sequence == .zero ? nil : try scope.object(object, at: sequence)
+    private func row(
+        of object: ObjectID, at sequence: SequenceNumber, _ then: Store
+    ) throws -> AuditObject? {
+        sequence == .zero ? nil : try scope.object(object, at: sequence, readBy: then)
     }
 
     private func append(
-        _ name: String, _ row: AuditObject?, of object: ObjectID, to writer: inout JSONWriter
+        _ name: String, _ row: AuditObject?, of entity: SchemaEntity?, to writer: inout JSONWriter
     ) {
         writer.name(name)
-        guard let row, let entity = scope.schema.entity(object.entity) else { return writer.null() }
+        guard let row, let entity else { return writer.null() }
         let values = Dictionary(
             row.values.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
         let members = Dictionary(
@@ -126,7 +133,7 @@ private struct DebeziumEncoder: RecordwiseEncoder {
     // MARK: - Source
 
     private func append(
-        sourceOf record: AuditRecord, _ change: Change, to writer: inout JSONWriter
+        sourceOf record: AuditRecord, _ entity: SchemaEntity?, to writer: inout JSONWriter
     ) {
         let entry = record.entry
         writer.append("version", string: DebeziumFormat.version)
@@ -135,7 +142,7 @@ private struct DebeziumEncoder: RecordwiseEncoder {
         append(time: entry.time, to: &writer)
         writer.append("snapshot", string: "false")
         writer.append("db", string: database)
-        writer.append("table", string: scope.schema.entity(change.object.entity)?.name ?? "")
+        writer.append("table", string: entity?.name ?? "")
         writer.append("txId", integer: entry.sequence.rawValue)
         writer.append("lsn", integer: entry.sequence.rawValue)
         writer.append("author", string: record.author)

@@ -11,6 +11,9 @@ internal import DaybookSnapshotStore
 // | `Country/17.json` | the object, a property on each line, null where there is no value |
 // | `model.json` | the model |
 //
+// Files have the names and properties of the model at their entry. Where an entry sets a model with
+// others, its commit has all files anew, so that every commit is the store as it was then.
+//
 // Trailers: Daybook-Entry, Daybook-Time, Daybook-Recorded, Daybook-Author (if git cannot hold the
 // name unchanged), Daybook-Context, Daybook-Kind (if not save), Daybook-Undoes, Daybook-Digest.
 
@@ -25,6 +28,8 @@ internal import DaybookSnapshotStore
 ///   earlier export continues from `refs/heads/main` of the repository.
 /// - An object's file has all its properties, in the order of the model, so the lines of two
 ///   versions differ only where values differ, and `git blame` names who set a value.
+/// - Names and properties are those of the model at the entry, so that what is resumed fits what was
+///   exported before.
 /// - With a filter, a file is written when a change of its object is exported.
 /// - Git has whole seconds from 1970 on: an earlier time becomes 1970, and a trailer has it in
 ///   full.
@@ -63,6 +68,45 @@ private struct GitEncoder: AuditEncoder {
 
     /// A commit.
     mutating func bytes(of record: AuditRecord, inPass pass: Int) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        try write(record, inPass: pass) { bytes += $0 }
+        return bytes
+    }
+
+    /// A commit, piece by piece where it has all files anew.
+    mutating func write(
+        _ record: AuditRecord, inPass pass: Int, to output: ([UInt8]) throws -> Void
+    ) throws {
+        var stream = beginning(of: record)
+        let isAnew = scope.isGapless && record.rewordsObjects
+        if isAnew { stream.line("deleteall") }
+        if let model = record.entry.model {
+            stream.line("M 100644 inline model.json")
+            stream.data(Array((model.json(.pretty) + "\n").utf8))
+        }
+        guard isAnew else {
+            try appendFiles(changedBy: record, to: &stream)
+            return try output(stream.bytes)
+        }
+        try output(stream.bytes)
+        let then = scope.then(record.sequence)
+        for entity in then.schema.entities where !entity.isAbstract {
+            try then.writeObjects(of: entity.number, at: record.sequence) { objects, snapshot in
+                var stream = GitStream()
+                for object in objects {
+                    guard let state = try scope.state(of: object, in: snapshot) else { continue }
+                    stream.line("M 100644 inline \(then.schema.name(of: object)).json")
+                    stream.data(Self.file(state))
+                }
+                return stream.bytes
+            } to: { bytes in
+                try output(bytes)
+            }
+        }
+    }
+
+    /// A commit up to its files.
+    private mutating func beginning(of record: AuditRecord) -> GitStream {
         let entry = record.entry
         var stream = GitStream()
         stream.line("commit refs/heads/main")
@@ -71,12 +115,19 @@ private struct GitEncoder: AuditEncoder {
         stream.data(Array(message(record).utf8))
         if isFirst, scope.resumesAfter != nil { stream.line("from refs/heads/main^0") }
         isFirst = false
-        if let model = entry.model {
-            stream.line("M 100644 inline model.json")
-            stream.data(Array((model.json(.pretty) + "\n").utf8))
-        }
+        return stream
+    }
+
+    private func appendFiles(changedBy record: AuditRecord, to stream: inout GitStream) throws {
         for change in record.shown {
-            let path = scope.schema.name(of: change.object) + ".json"
+            if !scope.isGapless {
+                // The entry that gave the entity another name may have been left out.
+                let entity = change.object.entity
+                for name in scope.formerNames(of: entity, before: record.sequence) {
+                    stream.line("D \(name)/\(change.object.number).json")
+                }
+            }
+            let path = record.schema.name(of: change.object) + ".json"
             guard change.operation != .delete,
                 let state = try scope.state(of: change.object, at: record.sequence)
             else {
@@ -86,7 +137,6 @@ private struct GitEncoder: AuditEncoder {
             stream.line("M 100644 inline \(path)")
             stream.data(Self.file(state))
         }
-        return stream.bytes
     }
 
     /// The object as JSON, a property on each line.
@@ -138,7 +188,7 @@ private struct GitEncoder: AuditEncoder {
                 case .update: "Update"
                 case .delete: "Delete"
                 }
-            return "\(verb) \(scope.schema.name(of: change.object))"
+            return "\(verb) \(record.schema.name(of: change.object))"
         }
         var counts: [String] = []
         for operation in AuditChange.Operation.allCases {

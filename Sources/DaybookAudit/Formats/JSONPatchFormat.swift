@@ -20,30 +20,43 @@ public struct JSONPatchFormat: AuditFormat {
 
     /// Begins an export.
     public func encoder(for scope: AuditScope) -> any AuditEncoder {
-        JSONPatchEncoder(store: scope.store, isSelective: scope.filter.isSelective)
+        JSONPatchEncoder(scope: scope)
     }
 }
 
 private struct JSONPatchEncoder: RecordwiseEncoder {
-    let store: Store
-    /// Whether a filter may leave out changes.
-    let isSelective: Bool
+    let scope: AuditScope
+
+    /// Another model has other names and other properties of the same objects: the whole document, with
+    /// what the entry has changed, in its own words.
+    func isWrittenInPieces(_ record: AuditRecord) -> Bool {
+        record.kind == .model
+            && (!scope.filter.isSelective || record.sequence == SequenceNumber(1))
+    }
+
+    /// The operations of a record on one line, with its line end; a whole document piece by piece.
+    func write(
+        _ record: AuditRecord, inPass pass: Int, to output: ([UInt8]) throws -> Void
+    ) throws {
+        guard isWrittenInPieces(record) else {
+            return try output(bytes(ofChangesIn: record))
+        }
+        try output(Array(#"[{"op":"add","path":"","value":"#.utf8))
+        try JSONPatch.write(
+            documentOf: scope.then(record.sequence), at: record.sequence, record.redaction,
+            to: output)
+        try output(Array("}]\n".utf8))
+    }
 
     /// The operations of a record on one line, with its line end.
     func bytes(of record: AuditRecord, inPass pass: Int) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        try write(record, inPass: pass) { bytes += $0 }
+        return bytes
+    }
+
+    private func bytes(ofChangesIn record: AuditRecord) -> [UInt8] {
         var writer = JSONWriter(capacity: 64 + record.shown.count * 256)
-        if record.kind == .model, !isSelective || record.sequence == SequenceNumber(1) {
-            // Another model has other names and other properties of the same objects: the whole
-            // document, with what the entry has changed, in its own words.
-            let then = try store.withModel(at: record.sequence)
-            try then.read(at: record.sequence) { snapshot in
-                try writer.array { writer in
-                    try JSONPatch.append(documentOf: snapshot, record.redaction, to: &writer)
-                }
-            }
-            writer.endLine()
-            return writer.bytes
-        }
         writer.array { writer in
             for change in record.shown {
                 guard let entity = record.schema.entity(change.object.entity) else { continue }

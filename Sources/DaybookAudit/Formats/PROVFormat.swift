@@ -15,12 +15,13 @@ internal import Foundation
 // | wasInvalidatedBy | the last version of an object, by the entry that deleted it | |
 //
 // The prefix `store` is the source of the export, else `urn:uuid:` and the identifier of the store;
-// `daybook` is the prefix of facts about an entry, `property` of the values of a version.
+// `daybook` is the prefix of facts about an entry, `property` of the values of a version. A version
+// has the names and properties of the model at its entry.
 
 /// Provenance in the W3C's form (PROV-JSON): what came from what, by whom.
 ///
 /// One document. The records are read once for each part of it; only the set of authors is kept in
-/// memory.
+/// memory. A version has the names and properties of the model at its entry.
 public struct PROVFormat: AuditFormat {
     /// `prov`.
     public static let name = "prov"
@@ -213,7 +214,7 @@ private struct PROVEncoder: AuditEncoder {
     }
 
     private func version(_ change: Change, _ sequence: SequenceNumber) -> String {
-        "store:\(scope.schema.name(of: change.object))@\(sequence)"
+        "store:\(scope.then(sequence).schema.name(of: change.object))@\(sequence)"
     }
 
     // MARK: - JSON

@@ -22,6 +22,7 @@ internal import DaybookSnapshotStore
 /// ```
 ///
 /// - The views `current_Country` and `versions_Country` have a column for each property of the entity.
+/// - Versions and views have the names of now; changes have those of their entries.
 /// - Integers, numbers and truth values are numbers, bytes are blobs, all else is text as in JSON.
 /// - `state` is a JSON object with every property, null where there is no value.
 /// - The file is either complete or not there. The export cannot be resumed.
@@ -86,13 +87,15 @@ private struct SQLiteEncoder: AuditEncoder {
         for (position, change) in record.numberedChanges {
             changeCount += 1
             let readable = record.readable(change)
-            // A deleted object has no state.
-            let state = try scope.state(of: change.object, at: record.sequence)
+            // All versions of an object have one name, that of now, as their properties do: a column of
+            // a view holds one property. A deleted object has no state.
+            let state = try scope.store.read(at: record.sequence) {
+                try scope.state(of: change.object, in: $0)
+            }
             try telling {
                 try database.append(
                     readable, change.object.number, number: changeCount, position: position,
                     of: record)
-                // All versions of an object have one name, that of now, as their properties do.
                 let entity = scope.schema.entity(change.object.entity)?.name
                 try database.append(
                     version: state, entity ?? readable.entity, change.object.number,

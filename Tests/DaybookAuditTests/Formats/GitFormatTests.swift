@@ -127,10 +127,63 @@ import Testing
         #expect(commits.map(\.message) == whole.suffix(2).map(\.message))
     }
 
+    @Test(arguments: 201...206 as ClosedRange<UInt64>)
+    func `every commit is the store as it was, in the words of then`(seed: UInt64) throws {
+        let history = try EvolvingHistory(seed: seed)
+        for _ in 1...6 {
+            for _ in 1...3 { _ = try history.save(by: history.versions.count - 1) }
+            _ = try history.migrate()
+        }
+        let store = history.store
+
+        let commits = try Self.commits(
+            in: try Exporting.bytes(of: store, as: "git", confidentiality: .none))
+
+        var tree: [String: [UInt8]] = [:]
+        for (index, commit) in commits.enumerated() {
+            if commit.isAnew { tree = [:] }
+            for path in commit.deletes { tree[path] = nil }
+            tree.merge(commit.files.map { ($0.path, $0.content) }) { $1 }
+            let sequence = SequenceNumber(UInt64(index + 1))
+            let files = try tree.filter { $0.key != "model.json" }.mapValues { bytes in
+                try JSONValue(parsing: bytes)
+            }
+            #expect(
+                try files == Self.files(at: sequence, of: store), "entry \(sequence), seed \(seed)")
+        }
+        #expect(UInt64(commits.count) == (try store.head()).rawValue)
+        #expect(history.versions.count > 1, "seed \(seed)")
+    }
+
+    /// What there was after an entry, in the words of then.
+    private static func files(
+        at sequence: SequenceNumber, of store: Store
+    ) throws -> [String: JSONValue] {
+        let then = try store.withModel(at: sequence)
+        var objects: [ObjectID] = []
+        try then.read(at: sequence) { snapshot in
+            try snapshot.objects(of: then.schema.entities.map(\.number)) { object in
+                objects.append(object)
+                return .proceed
+            }
+        }
+        var files: [String: JSONValue] = [:]
+        for object in objects {
+            let members = try StateJSON.members(of: object, at: sequence, in: then)
+            let order = then.schema.entity(object.entity)?.properties.map(\.name) ?? []
+            files[then.schema.name(of: object) + ".json"] = .object(
+                order.compactMap { name in members[name].map { JSONMember(name, $0) } }
+            )
+        }
+        return files
+    }
+
     // MARK: - Reading
 
     private struct Commit {
         var author = ""
+        /// Whether all earlier files are gone.
+        var isAnew = false
         var message = ""
         var from: String?
         var files: [(path: String, content: [UInt8])] = []
@@ -187,6 +240,7 @@ import Testing
             case "M":
                 let path = try #require(command.split(separator: " ").last)
                 commits[commits.count - 1].files.append((String(path), try data()))
+            case "deleteall": commits[commits.count - 1].isAnew = true
             case "D": commits[commits.count - 1].deletes.append(words[1])
             default: Issue.record("'\(command)' is no command.")
             }

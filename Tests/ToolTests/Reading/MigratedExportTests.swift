@@ -90,6 +90,47 @@ import Testing
             })
     }
 
+    @Test func `change events have the tables, objects and columns of their entries`() throws {
+        let events = try run("export s --format debezium").lines.map { line in
+            try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        }
+
+        let tables = events.map { ($0["source"] as? [String: Any])?["table"] as? String }
+        #expect(tables == ["A", "A", "AA", "AA", "AA"])
+        let rows = events.map { $0["after"] as? [String: String] }
+        #expect(rows.first == ["_id": "A/1", "k": "x"])
+        #expect(rows.last == ["_id": "AA/1", "k": "z", "new": "d", "upper": "Z"])
+    }
+
+    @Test func `a file of an object has one name, also where the renaming is left out`() throws {
+        let whole = try run("export s --format git").lines
+        let filtered = try run("export s --format git --object AA/1").lines
+
+        func commands(_ lines: [String]) -> [String] {
+            lines.filter { $0.hasPrefix("M ") || $0.hasPrefix("D ") || $0 == "deleteall" }
+                .map { $0.replacing("100644 inline ", with: "") }
+        }
+        #expect(
+            commands(whole) == [
+                "M model.json", "M A/1.json", "M A/2.json", "deleteall", "M model.json",
+                "M AA/1.json", "M AA/2.json", "M AA/1.json",
+            ])
+        #expect(
+            commands(filtered) == [
+                "M A/1.json", "M model.json", "D A/1.json", "M AA/1.json", "D A/1.json",
+                "M AA/1.json",
+            ])
+    }
+
+    @Test func `versions in a document of provenance have the names of their entries`() throws {
+        let text = try run("export s --format prov").text
+
+        #expect(text.contains(#""store:A/1@2":{"prov:label":"A/1","#))
+        #expect(
+            text.contains(
+                #"{"prov:generatedEntity":"store:AA/1@4","prov:usedEntity":"store:A/1@2","#))
+    }
+
     @Test func `comma-separated values have what a migration changes`() throws {
         let lines = try run("export s --format csv").text.split(separator: "\r\n")
             .filter { $0.hasPrefix("4,") }

@@ -1,5 +1,5 @@
 import DaybookAudit
-import DaybookObjectModel
+import DaybookJournalLog
 import DaybookSnapshotStore
 
 /// `daybook document STORE`: a state of the store as one JSON document.
@@ -31,55 +31,9 @@ struct DocumentCommand: Command {
     func run(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let store = try StoreReading.open(arguments[store])
         let sequence = try arguments[moment].map { try StoreReading.sequence(of: $0, in: store) }
-        let entities = store.schema.entities.filter { !$0.isAbstract }
-        let (found, reading) = try PagedReading.begin(store, at: sequence) { snapshot in
-            try entities.map { try objects(of: $0, snapshot) }
-        }
-        try console.write("{".utf8)
-        for (index, entity) in entities.enumerated() {
-            if index > 0 { try console.write(",".utf8) }
-            try print(found[index], of: entity, reading, on: console)
-        }
-        try console.write("}\n".utf8)
+        try JSONPatch.write(
+            documentOf: store, at: try sequence ?? store.head(), to: { try console.write($0) })
+        try console.write("\n".utf8)
         return .success
-    }
-
-    private func objects(
-        of entity: SchemaEntity, _ snapshot: borrowing Snapshot
-    ) throws -> [ObjectID] {
-        var objects: [ObjectID] = []
-        try snapshot.objects(of: [entity.number]) { object in
-            objects.append(object)
-            return .proceed
-        }
-        return objects
-    }
-
-    /// Prints the objects of an entity page by page, so that a store of any size needs little memory.
-    private func print(
-        _ objects: [ObjectID], of entity: SchemaEntity, _ reading: PagedReading,
-        on console: Console
-    ) throws {
-        var writer = JSONWriter()
-        writer.name(entity.name)
-        try console.write(writer.bytes + Array("{".utf8))
-        var isFirst = true
-        try reading.forEach(objects) { object, snapshot in
-            try member(object, of: entity, snapshot).map { ($0, $0.count) }
-        } print: { bytes in
-            if !isFirst { try console.write(",".utf8) }
-            isFirst = false
-            try console.write(bytes)
-        }
-        try console.write("}".utf8)
-    }
-
-    /// `"17":{…}`
-    private func member(
-        _ object: ObjectID, of entity: SchemaEntity, _ snapshot: borrowing Snapshot
-    ) throws -> [UInt8]? {
-        var writer = JSONWriter()
-        try JSONPatch.append(object, of: entity, in: snapshot, to: &writer)
-        return writer.bytes.isEmpty ? nil : writer.bytes
     }
 }
