@@ -47,3 +47,9 @@ CREATE TABLE object_version(
     valid_from INTEGER NOT NULL REFERENCES entry,
     valid_to INTEGER REFERENCES entry,
     state TEXT CHECK(state IS NULL OR json_valid(state))) STRICT;
+CREATE TABLE text_with_null(
+    object TEXT NOT NULL,
+    valid_from INTEGER NOT NULL REFERENCES entry,
+    property TEXT NOT NULL,
+    value TEXT NOT NULL,
+    PRIMARY KEY(object, valid_from, property)) STRICT, WITHOUT ROWID;

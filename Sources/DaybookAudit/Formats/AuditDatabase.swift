@@ -15,6 +15,9 @@ final class AuditDatabase {
     private let values: Statement
     private let memberships: Statement
     private let versions: Statement
+    private let textsWithNull: Statement
+    /// The properties that have such a text in some version.
+    private var propertiesWithNull: Set<String> = []
 
     /// Makes the tables in an empty file.
     init(path: String) throws {
@@ -32,6 +35,7 @@ final class AuditDatabase {
         memberships = try connection.statement("INSERT INTO membership VALUES (?, ?, ?, ?, ?)")
         versions = try connection.statement(
             "INSERT INTO object_version VALUES (?, ?, ?, ?, NULL, ?)")
+        textsWithNull = try connection.statement("INSERT INTO text_with_null VALUES (?, ?, ?, ?)")
     }
 
     /// Adds an entry.
@@ -91,15 +95,24 @@ final class AuditDatabase {
                 property.write(to: &writer)
             }
         }
+        let name = "\(entity)/\(object)"
         try versions.run(
-            .text("\(entity)/\(object)"), .text(entity), .integer(Int64(clamping: object)),
+            .text(name), .text(entity), .integer(Int64(clamping: object)),
             .integer(sequence), state == nil ? .null : .text(writer.text))
+        for property in state ?? [] {
+            guard case .value(let value) = property.content, value.isText,
+                value.text.utf8.contains(0)
+            else { continue }
+            propertiesWithNull.insert(property.name)
+            try textsWithNull.run(
+                .text(name), .integer(sequence), .text(property.name), .text(value.text))
+        }
     }
 
     /// Adds indexes and views, and commits: then the file is on the disk.
     func finish(in schema: Schema) throws {
         try connection.run(String(cString: audit_sqlite_endings()))
-        for view in Self.views(of: schema) { try connection.run(view) }
+        for view in views(of: schema) { try connection.run(view) }
         try connection.run("COMMIT; PRAGMA optimize;")
         try close()
     }
@@ -112,7 +125,7 @@ final class AuditDatabase {
     // MARK: - Views
 
     /// For each entity the current objects and all versions, those of its subentities included.
-    private static func views(of schema: Schema) -> [String] {
+    private func views(of schema: Schema) -> [String] {
         var names = DistinctNames()
         let entityNames = names.give(schema.entities.map(\.name))
         return zip(schema.entities, entityNames).flatMap { entity, name -> [String] in
@@ -123,9 +136,7 @@ final class AuditDatabase {
                 .filter { $0.isPersistent && ($0.slot != nil || $0.isStoredToMany) }
                 .map(\.name)
             let columns = zip(properties, columnNames.give(properties))
-                .map { property, column in
-                    ", json_extract(state, \("$.\"\(property)\"".literal)) AS \(column.identifier)"
-                }
+                .map { property, column in ", \(text(of: property)) AS \(column.identifier)" }
                 .joined()
             let source = "FROM object_version WHERE entity IN (\(family))"
             return [
@@ -135,6 +146,17 @@ final class AuditDatabase {
                     + "SELECT object, valid_from\(columns) \(source) AND valid_to IS NULL",
             ]
         }
+    }
+
+    /// The expression for a property of a version. `json_extract` ends a text at U+0000.
+    private func text(of property: String) -> String {
+        let extract = "json_extract(state, \("$.\"\(property)\"".literal))"
+        guard propertiesWithNull.contains(property) else { return extract }
+        return """
+            coalesce((SELECT value FROM text_with_null AS t
+                WHERE t.object = object_version.object AND t.valid_from = object_version.valid_from
+                    AND t.property = \(property.literal)), \(extract))
+            """
     }
 }
 

@@ -13,6 +13,7 @@ internal import DaybookSnapshotStore
 /// | `value` | property of a change, with its old and new value |
 /// | `membership` | object that joins or leaves a to-many relationship |
 /// | `object_version` | state of an object, from the entry `valid_from` until before `valid_to` |
+/// | `text_with_null` | text in a version with U+0000, where SQLite's functions for JSON end it |
 ///
 /// So a question about the past is one query:
 ///

@@ -43,7 +43,9 @@ import Testing
         let database = try export(story.store)
 
         var text = ""
-        for table in ["entry", "change", "value", "membership", "object_version"] {
+        for table in [
+            "entry", "change", "value", "membership", "object_version", "text_with_null",
+        ] {
             text += "-- \(table)\n"
             text += try rows(database, "SELECT * FROM \(table)").joined(separator: "\n") + "\n"
         }
@@ -60,6 +62,28 @@ import Testing
             try rows(database, "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid")
             .joined(separator: "\n") + "\n"
         try Fixture.expect(Data(text.utf8), equals: "exports/atlas.sqlite.txt")
+    }
+
+    @Test func `a text with U+0000 is whole in the views`() throws {
+        let temporary = try TemporaryStore()
+        let store = temporary.store
+        let skill = try store.newObject("Skill")
+        try store.commit(
+            SaveRequest(changes: [store.insert(skill, ["title": .string("\u{0}b\\u0000'")])]))
+        try store.commit(
+            SaveRequest(
+                header: EntryHeader(base: try store.head()),
+                changes: [
+                    store.update(
+                        skill, "title", from: .string("\u{0}b\\u0000'"), to: .string("plain"))
+                ]))
+
+        let database = try export(store)
+
+        #expect(
+            try rows(database, "SELECT hex(title) FROM versions_Skill ORDER BY valid_from")
+                == ["00625C7530303030" + "27", "706C61696E"])
+        #expect(try rows(database, "SELECT title FROM current_Skill") == ["plain"])
     }
 
     @Test(arguments: [1, 2, 3] as [UInt64])
