@@ -61,7 +61,7 @@ package enum FilterOperator: String, Sendable, Hashable, CaseIterable {
     case endsWith = "ENDSWITH"
     /// Text with other text in it.
     case contains = "CONTAINS"
-    /// Text with wildcards: `?` stands for one character, `*` for any number.
+    /// Text with wildcards: `?` stands for one Unicode scalar, `*` for any number.
     case like = "LIKE"
     /// Text that a regular expression matches completely.
     case matches = "MATCHES"

@@ -68,8 +68,11 @@ struct TextPattern: Sendable {
         case nothing
     }
 
+    /// A part of a pattern. It is compared with scalars, as in SQLite and in Core Data's stores: what makes up one
+    /// letter on a screen differs from release to release, and two spellings of it are two texts to the other
+    /// operators as well.
     private enum Wildcard: Sendable {
-        case character(Character)
+        case character(Unicode.Scalar)
         case one
         case many
     }
@@ -106,7 +109,9 @@ struct TextPattern: Sendable {
             case .contains: return folded.holds(bytesOf: pattern)
             default: return `operator`.holds(.string(folded), .string(pattern))
             }
-        case .wildcards(let pattern): return Self.match(Array(text.folded(options)), pattern)
+        case .wildcards(let pattern):
+            return
+                Self.match(Array(text.folded(options).unicodeScalars), pattern)
         case .expression(let expression):
             let subject = options.contains(.diacriticInsensitive) ? text.folded(options) : text
             switch expression.answer(to: subject) {
@@ -135,7 +140,7 @@ struct TextPattern: Sendable {
     private static func wildcards(_ text: String) -> [Wildcard] {
         var found: [Wildcard] = []
         var isEscaped = false
-        for character in text {
+        for character in text.unicodeScalars {
             switch character {
             case _ where isEscaped:
                 found.append(.character(character))
@@ -152,7 +157,7 @@ struct TextPattern: Sendable {
 
     /// Walks both in parallel and, on a mismatch, extends the last `*` by one character: never
     /// worse than the product of both lengths.
-    private static func match(_ text: [Character], _ pattern: [Wildcard]) -> Bool {
+    private static func match(_ text: [Unicode.Scalar], _ pattern: [Wildcard]) -> Bool {
         var index = 0
         var next = 0
         var retry: (index: Int, next: Int)?

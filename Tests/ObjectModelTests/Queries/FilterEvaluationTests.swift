@@ -59,6 +59,20 @@ import Testing
 
     @Test(
         arguments: [
+            ("e\u{301}a", "e*", true), ("e\u{301}", "?", false), ("e\u{301}", "??", true),
+            ("\u{E9}", "?", true), ("\u{E9}", "e\u{301}", false), ("a\r\nb", "a??b", true),
+            ("xe\u{301}", "*\u{301}", true), ("x", "*\u{301}", false),
+        ] as [(String, String, Bool)])
+    func `LIKE compares scalars, whatever letters they make up`(
+        text: String, pattern: String, fits: Bool
+    ) throws {
+        let prepared = try #require(TextPattern(pattern, for: .like, []))
+
+        #expect(try prepared.matches(text) == fits)
+    }
+
+    @Test(
+        arguments: [
             ("lastName BEGINSWITH 'L'", ["Ada"]),
             ("lastName BEGINSWITH[c] 'l'", ["Ada"]),
             ("lastName ENDSWITH 'ing'", ["Alan"]),
