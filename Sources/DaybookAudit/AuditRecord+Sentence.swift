@@ -47,8 +47,8 @@ extension AuditMembership {
 }
 
 extension String {
-    /// The text on one line: backslashes and characters that control a terminal or end a line are
-    /// escaped as in JSON, so that the text can be restored.
+    /// The text on one line: backslashes and hidden characters, which command a terminal, end a line or
+    /// reverse the order of letters, are escaped as in JSON, so that the text can be restored.
     var onOneLine: String {
         guard utf8.contains(where: \.mayBeginEscape) else { return self }
         var text = ""
@@ -58,7 +58,7 @@ extension String {
             case "\n": text += "\\n"
             case "\r": text += "\\r"
             case "\t": text += "\\t"
-            case _ where scalar.mustNotStand:
+            case _ where scalar.isHidden:
                 let digits = String(scalar.value, radix: 16)
                 text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
             default: text.unicodeScalars.append(scalar)
@@ -71,17 +71,6 @@ extension String {
 extension UInt8 {
     /// Whether this byte may begin a scalar to escape: a quick test.
     fileprivate var mayBeginEscape: Bool {
-        self < 0x20 || self == 0x5c || self == 0x7f || self == 0xc2 || self == 0xe2
-    }
-}
-
-extension Unicode.Scalar {
-    /// Backslashes, the control characters of ASCII and Latin-1, and the line and paragraph
-    /// separators.
-    fileprivate var mustNotStand: Bool {
-        switch value {
-        case 0..<0x20, 0x5c, 0x7f..<0xa0, 0x2028, 0x2029: true
-        default: false
-        }
+        self < 0x20 || self == 0x5c || self == 0x7f || Unicode.Scalar.mayBeginHidden(self)
     }
 }

@@ -170,7 +170,7 @@ private struct GitEncoder: AuditEncoder {
         if let author = header.author, !GitName(author).isFaithful(to: author) {
             text += "Daybook-Author: \(author.onOneLine)\n"
         }
-        for pair in record.infoTexts { text += "Daybook-Info: \(pair.withoutNull.onOneLine)\n" }
+        for pair in record.infoTexts { text += "Daybook-Info: \(pair.onOneLine)\n" }
         if let context = header.context { text += "Daybook-Context: \(context.onOneLine)\n" }
         if record.kind != .save { text += "Daybook-Kind: \(record.kind.rawValue)\n" }
         if let undoes = record.undoesText { text += "Daybook-Undoes: \(undoes)\n" }
@@ -225,7 +225,9 @@ private struct GitName: CustomStringConvertible {
 
     /// Whether git's form determines the author.
     func isFaithful(to author: String) -> Bool {
-        description == author || description == "\(author) <>" && author != "unknown"
+        // An empty address is that of an author without one.
+        description == author && !author.hasSuffix("<>")
+            || description == "\(author) <>" && author != "unknown"
     }
 
     private static func plain(_ text: Substring) -> String {
@@ -234,6 +236,8 @@ private struct GitName: CustomStringConvertible {
             switch scalar {
             case "<", ">": continue
             case _ where scalar.properties.generalCategory == .control: scalars.append(" ")
+            // Marks that reverse letters would show somebody else's name.
+            case _ where scalar.isHidden: continue
             default: scalars.append(scalar)
             }
         }

@@ -11,7 +11,7 @@ extension Unicode.Scalar {
     }
 
     /// Whether a byte of UTF-8 may begin a hidden character outside of ASCII.
-    static func mayBeginHidden(_ byte: UInt8) -> Bool {
+    package static func mayBeginHidden(_ byte: UInt8) -> Bool {
         byte == 0xC2 || byte == 0xD8 || byte == 0xE2
     }
 }

@@ -77,6 +77,9 @@ import Testing
         ("<>", "unknown <>", true),
         ("", "unknown <>", true),
         ("unknown", "unknown <>", true),
+        ("unknown <>", "unknown <>", true),
+        ("Ada <>", "Ada <>", true),
+        ("\u{202E}adA\u{202C}", "adA <>", true),
     ])
     func `an author is made safe and told in full`(
         author: String, expected: String, isTold: Bool

@@ -37,7 +37,7 @@ import Testing
         let temporary = try TemporaryStore()
         let store = temporary.store
         let header = EntryHeader(
-            author: "Ada\n<0>1 - - - - - -", note: "a]\"\\b\u{0}\u{85}\u{2028}",
+            author: "Ada\n<0>1 - - - - - -", note: "a]\"\\b\u{0}\u{85}\u{2028}\u{202E}",
             base: try store.head())
         let person = try store.newObject("Person")
         _ = try store.commit(SaveRequest(header: header, changes: [store.insert(person, [:])]))
@@ -46,7 +46,7 @@ import Testing
 
         #expect(messages.count == 2)
         #expect(messages.last?.parameters["author"] == "Ada\\n<0>1 - - - - - -")
-        #expect(messages.last?.parameters["note"] == "a]\"\\\\b\\u0000\\u0085\\u2028")
+        #expect(messages.last?.parameters["note"] == "a]\"\\\\b\\u0000\\u0085\\u2028\\u202e")
         #expect(messages.last?.text.hasPrefix("\u{FEFF}Person/") == true)
     }
 
