@@ -152,7 +152,7 @@ private struct ChangeReading {
     }
 
     private func replacement(_ value: Value, _ property: PropertyNumber) -> Value? {
-        redaction.replacement(for: value, of: property) { schema.name(of: $0) }
+        redaction.replacement(for: value, of: property)
     }
 }
 

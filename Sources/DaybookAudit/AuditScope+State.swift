@@ -82,7 +82,7 @@ extension AuditScope {
         guard redaction.hides(property.number) else {
             return AuditValue(value, type: property.attribute?.type, in: schema)
         }
-        return redaction.replacement(for: value, of: property.number) { schema.name(of: $0) }
+        return redaction.replacement(for: value, of: property.number)
             .map { AuditValue($0, type: .string, in: schema) }
     }
 }

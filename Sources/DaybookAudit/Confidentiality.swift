@@ -166,17 +166,15 @@ package struct Redaction: Sendable {
         hides(property) && treatment == .omit
     }
 
-    /// The replacement of a hidden value, nil for none; `name` returns the name of an object that
-    /// the value refers to.
-    func replacement(
-        for value: Value, of property: PropertyNumber, name: (ObjectID) -> String
-    ) -> Value? {
+    /// The replacement of a hidden value, nil for none. That of an object goes by its number, so that it
+    /// stays the same when the entity gets another name.
+    func replacement(for value: Value, of property: PropertyNumber) -> Value? {
         guard case .hash(let secret) = treatment else { return nil }
         guard !value.isNull else { return .null }
         var writer = ByteWriter(capacity: 64)
         writer.append(variable: UInt64(property.rawValue))
         if let object = value.reference {
-            writer.append(name(object))
+            writer.append(variable: object.number)
         } else {
             writer.append(value.normalized)
         }

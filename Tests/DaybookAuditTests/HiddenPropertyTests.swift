@@ -106,6 +106,39 @@ import Testing
         }
     }
 
+    @Test func `an object that is hidden has one hash, whatever its entity is called`() throws {
+        func model(_ team: String, from earlier: String? = nil) -> ManagedObjectModel {
+            ManagedObjectModel(entities: [
+                EntityDescription(
+                    name: "Person",
+                    relationships: [RelationshipDescription(name: "team", destinationName: team)]),
+                EntityDescription(
+                    name: team, attributes: [AttributeDescription(name: "name", type: .string)],
+                    renamingIdentifier: earlier),
+            ])
+        }
+        func insert(_ people: [ObjectID], into team: ObjectID, in store: Store) throws {
+            let changes = people.map { store.insert($0, ["team": .object(team)]) }
+            try store.commit(SaveRequest(changes: changes))
+        }
+        let temporary = try TemporaryStore(model("Team"))
+        let team = try temporary.store.newObject("Team")
+        try temporary.store.commit(SaveRequest(changes: [temporary.store.insert(team)]))
+        try insert([temporary.store.newObject("Person")], into: team, in: temporary.store)
+
+        try Self.evolve(temporary, to: [model("Club", from: "Team")]) { store in
+            try insert([store.newObject("Person")], into: team, in: store)
+            let bytes = try Exporting.bytes(
+                of: store, as: "csv",
+                confidentiality: Confidentiality(
+                    .hash(secret: Array("0123456789abcdef".utf8)), properties: ["Person.team"]))
+            let hashes = String(decoding: bytes, as: UTF8.self)
+                .matches(of: /,team,,(hmac-sha256:[0-9a-f]{64})/).map { String($0.output.1) }
+            #expect(hashes.count == 2)
+            #expect(Set(hashes).count == 1)
+        }
+    }
+
     @Test func `a name stands for all properties that were ever called so`() throws {
         let code = AttributeDescription(name: "code", type: .string)
         let number = AttributeDescription(name: "code", type: .int64)
