@@ -108,6 +108,21 @@ import Testing
         #expect(text.contains("name"))
     }
 
+    @Test func `a text that reads like one that is left out is told apart from it`() throws {
+        let temporary = try TemporaryStore()
+        let store = temporary.store
+        let skill = try store.newObject("Skill")
+        try store.commit(
+            SaveRequest(changes: [store.insert(skill, ["title": .string("(confidential)")])]))
+
+        let shown = try Self.text(temporary, as: "csv", .standard)
+        let hidden = try Self.text(
+            temporary, as: "csv", Confidentiality(.omit, properties: ["Skill.title"]))
+
+        #expect(shown.contains(#",title,,"(confidential)""#))
+        #expect(hidden.contains(",title,(confidential),(confidential)\r\n"))
+    }
+
     @Test func `a hash is the same for the same value and another under another secret`() throws {
         let temporary = try Self.write()
         let secret = [UInt8](repeating: 7, count: 16)

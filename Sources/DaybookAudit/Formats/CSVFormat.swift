@@ -13,7 +13,8 @@ internal import DaybookSnapshotStore
 /// - `recorded` is always given. Values are written unchanged, even text that begins with `=`, so a
 ///   spreadsheet should read columns as text.
 /// - `info` is an object of JSON with texts by key, or null.
-/// - A confidential property that is left out has a row with `(confidential)` in `old` and `new`.
+/// - A confidential property that is left out has a row with `(confidential)` in `old` and `new`,
+///   without quotes; a text that reads so has them.
 /// - An export that resumes an earlier one does not name the columns again.
 public struct CSVFormat: AuditFormat {
     /// `csv`.
@@ -86,7 +87,11 @@ private struct CSVEncoder: RecordwiseEncoder {
             }
         }
         for name in change.omitted {
-            bytes += head.line([name, "(confidential)", "(confidential)"])
+            var row = head
+            row.append(name)
+            row.appendOmission()
+            row.appendOmission()
+            bytes += row.line
         }
         if bytes.count == start { bytes += head.line([nil, nil, nil]) }
     }

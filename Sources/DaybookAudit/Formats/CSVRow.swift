@@ -16,6 +16,16 @@ package struct CSVRow {
         return row.line
     }
 
+    /// Adds what stands in place of a value that is left out. It has no quotes, and a text that reads
+    /// the same has them.
+    package mutating func appendOmission() {
+        if !isEmpty { bytes.append(UInt8(ascii: ",")) }
+        isEmpty = false
+        bytes += Self.omission.utf8
+    }
+
+    fileprivate static let omission = "(confidential)"
+
     /// Adds a field; nil is null, which has no quotes, unlike empty text.
     package mutating func append(_ field: String?) {
         if !isEmpty { bytes.append(UInt8(ascii: ",")) }
@@ -36,9 +46,10 @@ package struct CSVRow {
 
 extension String {
     /// Commas, quotes and line ends must be quoted; leading and trailing spaces are, too, because
-    /// some readers drop them.
+    /// some readers drop them, and what would look like a value that is left out.
     fileprivate var needsQuotes: Bool {
-        isEmpty || utf8.first == UInt8(ascii: " ") || utf8.last == UInt8(ascii: " ")
+        isEmpty || self == CSVRow.omission || utf8.first == UInt8(ascii: " ")
+            || utf8.last == UInt8(ascii: " ")
             || utf8.contains {
                 $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "\"") || $0 == 0x0d || $0 == 0x0a
             }
