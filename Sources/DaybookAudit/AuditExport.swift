@@ -64,7 +64,11 @@ public struct AuditExport: Sendable {
         let isWhole = type(of: format).keepsEntriesWhole
         let carries = type(of: format).carriesLargeData
         var data = LargeDataExport(of: store, carries: carries)
-        try data.pass(entriesBefore: first, isContinued: resumesAfter != nil)
+        if carries, resumesAfter != nil {
+            try forEachRecord(before: first, in: history, redaction, isWhole: isWhole) {
+                data.pass($0)
+            }
+        }
         do {
             for pass in 0..<encoder.passes {
                 try output(try encoder.opening(ofPass: pass))
@@ -103,5 +107,24 @@ public struct AuditExport: Sendable {
             throw error
         }
         return reached
+    }
+
+    /// Passes the records to `body` that an earlier export with the same conditions has written, if the
+    /// store has large data at all.
+    private func forEachRecord(
+        before end: SequenceNumber, in history: ModelHistory, _ redaction: Redaction,
+        isWhole: Bool, _ body: (AuditRecord) -> Void
+    ) throws {
+        let first = max(filter.range.lowerBound, SequenceNumber(1))
+        guard first < end, try reader.store.hasLargeData() else { return }
+        var earlier = filter
+        earlier.range = first...end.previous
+        let wanted = try earlier.resolved(in: history, reader.store.schema)
+        try reader.store.entries(from: first, through: end.previous) { entry in
+            guard let record = wanted.record(of: entry) else { return .proceed }
+            let shown = isWhole ? record.whole : record
+            body(shown.redacted(by: redaction, tellsDigest: false))
+            return .proceed
+        }
     }
 }

@@ -1,5 +1,6 @@
 import DaybookAudit
 import DaybookJournalLog
+import DaybookObjectModel
 import DaybookSnapshotStore
 import DaybookTestSupport
 import Foundation
@@ -64,6 +65,35 @@ import Testing
         #expect(Self.sequences(first.bytes) == [1, 2, 3, 5, 6])
         #expect(first.reached == SequenceNumber(3))
         #expect(Self.sequences(second.bytes) == Array(4...10))
+    }
+
+    @Test func `large data of an entry that was left out come with the next that refers to them`()
+        throws
+    {
+        let temporary = try TemporaryStore(
+            ManagedObjectModel(entities: [
+                EntityDescription(
+                    name: "Photo", attributes: [AttributeDescription(name: "image", type: .data)])
+            ]))
+        let store = temporary.store
+        let image = Value.large(LargeData(Data(repeating: 7, count: 100_000)))
+        for (author, value) in [("Bob", image), ("Ada", .null), ("Ada", image)] as [(String, Value)]
+        {
+            let photo = try store.newObject("Photo")
+            try store.commit(
+                SaveRequest(
+                    header: EntryHeader(author: author, base: try store.head()),
+                    changes: [store.insert(photo, ["image": value])]))
+        }
+
+        let whole = try Self.bytes(of: store, as: "jsonl", by: "Ada")
+        let first = try Self.bytes(
+            of: store, as: "jsonl", through: SequenceNumber(3), by: "Ada")
+        let second = try Self.bytes(of: store, as: "jsonl", after: first.reached, by: "Ada")
+
+        let isSame = first.bytes + second.bytes == whole.bytes
+        #expect(isSame)
+        #expect(whole.bytes.count > 100_000)
     }
 
     @Test func `a later entry that other conditions leave out is not waited for`() throws {

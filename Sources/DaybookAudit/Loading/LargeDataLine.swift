@@ -68,33 +68,27 @@ struct LargeDataExport {
         self.carries = carries
     }
 
-    /// Takes what an earlier export has written as written.
-    mutating func pass(entriesBefore first: SequenceNumber, isContinued: Bool) throws {
-        guard carries, isContinued, first > SequenceNumber(1), try store.hasLargeData() else {
-            return
-        }
-        try store.entries(from: SequenceNumber(1), through: first.previous) { entry in
-            for change in entry.changes {
-                change.forEachNewLargeData { written.insert($0.detached) }
-            }
-            return .proceed
-        }
-    }
+    /// Takes what an earlier export has written with a record as written.
+    mutating func pass(_ record: AuditRecord) { written.formUnion(shown(by: record)) }
 
     /// Writes what a record refers to and is not written yet.
     mutating func write(_ record: AuditRecord, to output: ([UInt8]) throws -> Void) throws {
         guard carries else { return }
-        for change in record.shown {
+        for data in shown(by: record) where written.insert(data).inserted {
+            try write(data.attached(to: store), to: output)
+        }
+    }
+
+    /// The large data that a record brings, in order. Of confidential values not even the reference is shown.
+    private func shown(by record: AuditRecord) -> [LargeData] {
+        record.shown.flatMap { change -> [LargeData] in
             var data: [LargeData] = []
             change.forEachNewLargeData { data.append($0.detached) }
-            guard !data.isEmpty else { continue }
-            // Of confidential values not even the reference is shown.
+            guard !data.isEmpty else { return [] }
             let told = record.readable(change).fields.compactMap { field in
                 if case .large(let data) = field.new.value { data } else { nil }
             }
-            for data in data where told.contains(data) && written.insert(data).inserted {
-                try write(data.attached(to: store), to: output)
-            }
+            return data.filter { told.contains($0) }
         }
     }
 
