@@ -81,7 +81,11 @@ struct DebeziumSource {
             let precision: ForeignPosition.Precision =
                 total != nil || kind.count > 1
                 ? .event : kind[0].hasPrefix("ts_") ? .time : .step
-            return ForeignPosition(kind: kind[0], parts: parts, precision)
+            var position = ForeignPosition(kind: kind[0], parts: parts, precision)
+            if members["connector"]?.plainText == "daybook" {
+                position.digest = members["digest"]?.plainText
+            }
+            return position
         }
         return nil
     }

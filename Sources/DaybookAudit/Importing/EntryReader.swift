@@ -53,10 +53,11 @@ package struct EntryReader: Sendable {
         // One that sets the first model changes nothing, and needs not say so.
         guard !isModel || members["changes"] != nil else { return events }
         for (index, json) in try members.list("changes").enumerated() {
+            var position = ForeignPosition(
+                kind: "sequence", parts: [String(sequence), String(index)], .event)
+            position.digest = digest.hexadecimal
             let origin = ForeignOrigin(
-                stream: stream, transaction: String(sequence),
-                position: ForeignPosition(
-                    kind: "sequence", parts: [String(sequence), String(index)], .event),
+                stream: stream, transaction: String(sequence), position: position,
                 isSnapshot: false, time: time, author: author, note: note, info: info,
                 sequence: SequenceNumber(sequence), undoes: undoes)
             do {

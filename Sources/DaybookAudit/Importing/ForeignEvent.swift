@@ -123,6 +123,8 @@ package struct ForeignPosition: Sendable, Hashable, CustomStringConvertible {
     package let parts: [String]
     /// The events that may share it.
     package let precision: Precision
+    /// The digest of the entry at this place, if the source is another store and tells it.
+    package var digest: String?
 
     /// Describes a position.
     package init(kind: String, parts: [String], _ precision: Precision) {
@@ -145,6 +147,12 @@ package struct ForeignPosition: Sendable, Hashable, CustomStringConvertible {
         }
         return .same
     }
+
+    /// Whether two stores have different entries at the place of both positions.
+    package func contradicts(_ other: ForeignPosition) -> Bool {
+        guard let digest, let others = other.digest else { return false }
+        return kind == other.kind && parts.first == other.parts.first && digest != others
+    }
 }
 
 /// The order of two positions.
@@ -160,17 +168,25 @@ package enum ForeignOrder: Sendable {
 extension ForeignPosition {
     /// The position as text that can be read back.
     package var text: String {
-        JSONValue.array(([kind] + parts).map { .string($0) }).text
+        let digest = digest.map { JSONValue.object([JSONMember("digest", .string($0))]) }
+        let texts = ([kind] + parts).map { JSONValue.string($0) }
+        return JSONValue.array(texts + [digest].compactMap(\.self)).text
     }
 
     /// Reads a position that ``text`` has written; nil if it is not one.
     package init?(text: String) {
-        guard case .array(let values)? = JSONValue.parsed(text) else { return nil }
+        guard case .array(var values)? = JSONValue.parsed(text) else { return nil }
+        var digest: String?
+        if case .string(let text)? = values.last?["digest"] {
+            digest = text
+            values.removeLast()
+        }
         let texts = values.compactMap { value in
             if case .string(let text) = value { text } else { nil }
         }
         guard let kind = texts.first, texts.count == values.count else { return nil }
         self.init(kind: kind, parts: Array(texts.dropFirst()), .event)
+        self.digest = digest
     }
 }
 

@@ -114,6 +114,36 @@ import Testing
         #expect(result.text == "Imported entry 2: 2 inserted.\n", "\(result.talk)")
     }
 
+    @Test(arguments: ["debezium", "jsonl"])
+    func `another copy of the store that was imported is refused`(format: String) throws {
+        let folder = try ScratchFolder()
+        let made = try Tool.shell(
+            """
+            cd '\(folder.url.path)'
+            echo '{"entities":[{"name":"A","attributes":[{"name":"x","type":"int64"}]}]}' > model.json
+            $DAYBOOK init one.daybook --model model.json > /dev/null
+            $DAYBOOK add one.daybook A x=1 > /dev/null
+            $DAYBOOK backup one.daybook two.daybook > /dev/null
+            $DAYBOOK add one.daybook A x=2 > /dev/null
+            $DAYBOOK add two.daybook A x=3 > /dev/null
+            $DAYBOOK add two.daybook A x=4 > /dev/null
+            $DAYBOOK init copy.daybook --model model.json > /dev/null
+            $DAYBOOK export one.daybook -f \(format) | $DAYBOOK import copy.daybook -f \(format)
+            """)
+        try #require(made.status == 0, "\(made.talk)")
+
+        let other = try Tool.shell(
+            """
+            cd '\(folder.url.path)'
+            $DAYBOOK export two.daybook -f \(format) | $DAYBOOK import copy.daybook -f \(format)
+            """)
+
+        #expect(other.status == 5, "\(other.talk)")
+        #expect(other.talk.contains("has another digest"), "\(other.talk)")
+        let found = try Tool.run(["fetch", "copy.daybook", "A", "--count"], in: folder.url)
+        #expect(found.text == "2\n", "\(found.text)")
+    }
+
     @Test func `a position of another kind than the one reached is refused until it is forgotten`()
         throws
     {

@@ -66,7 +66,8 @@ struct ImportCommand: Command {
                 the events skipped. Late events, at a position before the last imported one of
                 their table, are among these. With --forget-positions all events are imported. No
                 position is kept for a stream whose events have only the time, or of PostgreSQL's
-                without their sequence, which is the order of commits.
+                without their sequence, which is the order of commits. Another copy of the store
+                that was imported, as its digests show, is refused.
 
                 csv: a table of comma-separated values (RFC 4180) in UTF-8, whose first line
                 names the columns. Each further line becomes an object of --entity, and all of

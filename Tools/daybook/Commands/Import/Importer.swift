@@ -201,6 +201,9 @@ final class Importer {
         guard let position = origin.position else { return true }
         if texts[event.table] == nil { texts[event.table] = event.table.text }
         if let kept = kept[text(of: event.table)] {
+            guard !position.contradicts(kept) else {
+                throw otherJournal(position, event.table, line)
+            }
             switch position.order(to: kept) {
             case .after: break
             case .before, .same:
@@ -228,6 +231,16 @@ final class Importer {
         }
         reached[origin.stream] = Reached(origin: origin, position: position, line: line)
         return true
+    }
+
+    private func otherJournal(
+        _ position: ForeignPosition, _ table: ForeignTable, _ line: Int
+    ) -> LineProblem {
+        LineProblem(
+            "The event at \(position) is not the one up to which '\(table.name)' was imported: its entry "
+                + "has another digest. The source was put back to an earlier state and written on, "
+                + "or is another copy of that store; import it into a store of its own.",
+            code: .conflict, line: line)
     }
 
     private func incomparable(
