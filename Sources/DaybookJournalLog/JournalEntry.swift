@@ -51,6 +51,26 @@ package struct JournalEntry: Sendable, Hashable {
         self.digest = digest
     }
 
+    /// Reads an entry from its bytes.
+    ///
+    /// - Throws: ``JournalError`` with ``JournalError/Code/entryBroken`` when they are not those of an entry.
+    package init(bytes: [UInt8]) throws(JournalError) {
+        let header: RecordHeader
+        switch RecordHeader.decode(bytes.span.bytes) {
+        case .success(let found): header = found
+        case .failure(let flaw): throw .notAnEntry(because: flaw.reason)
+        }
+        let payload = Array(bytes.dropFirst(RecordHeader.byteCount))
+        guard payload.count == header.payloadCount else {
+            throw .notAnEntry(
+                because: "its payload has \(payload.count) bytes, and should have "
+                    + "\(header.payloadCount)")
+        }
+        self.init(
+            sequence: header.sequence, recordedAt: header.recordedAt, previous: header.previous,
+            payload: payload, digest: .ofEntry(bytes))
+    }
+
     /// The entry's bytes.
     package var bytes: [UInt8] {
         let header = RecordHeader(

@@ -44,6 +44,10 @@ package struct JournalError: Error, Sendable {
             at: sequence, cause: cause)
     }
 
+    static func notAnEntry(because reason: String) -> JournalError {
+        JournalError(.entryBroken, "These are not the bytes of an entry: \(reason).")
+    }
+
     static func entryMissing(_ sequence: SequenceNumber) -> JournalError {
         JournalError(
             .entryMissing,

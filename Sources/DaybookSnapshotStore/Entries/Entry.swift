@@ -91,6 +91,19 @@ package struct Entry: Sendable {
 }
 
 extension Entry {
+    /// Decodes the bytes of an entry, as a proof is about them; whether a journal has it is not looked at.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/corrupt`` when they are not those of an entry.
+    package init(bytes: [UInt8]) throws {
+        let entry: JournalEntry
+        do {
+            entry = try JournalEntry(bytes: bytes)
+        } catch {
+            throw StoreError(.corrupt, error.message, cause: error)
+        }
+        try self.init(entry)
+    }
+
     /// Decodes an entry of the journal.
     init(_ entry: JournalEntry) throws {
         let payload: EntryPayload

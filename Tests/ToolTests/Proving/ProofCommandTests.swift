@@ -201,6 +201,36 @@ import Testing
         #expect(result.text.hasPrefix("Fine: it is entry 2 of 3 in the journal of "))
     }
 
+    @Test func `with the entry that set the model, what was proved can be read`() throws {
+        for number in ["1", "2", "3"] {
+            let proof = try library.run([
+                "prove", "library.daybook", number, "--checkpoint", "first.checkpoint", "--entry",
+                "\(number).entry",
+            ])
+            try #require(proof.status == 0, "\(proof.talk)")
+            try proof.output.write(to: file("\(number).tlog-proof"))
+        }
+        let said = try library.run(["show", "library.daybook", "2"])
+        let json = try library.run(["show", "library.daybook", "2", "--output", "jsonl"])
+        try FileManager.default.removeItem(at: file("library.daybook"))
+
+        let read = try check("2.tlog-proof", ["--model", "1.entry"])
+        let line = try check("2.tlog-proof", ["--model", "1.entry", "--output", "jsonl"])
+        let wrong = try check("2.tlog-proof", ["--model", "3.entry"])
+        let garbage = try check("2.tlog-proof", ["--model", "public.key"])
+
+        #expect(read.status == 0)
+        #expect(read.text.contains("\n\n" + said.text + "\n"))
+        #expect(read.text.contains("Its names are those that entry 1 set"))
+        let entry = json.text.trimmingCharacters(in: .newlines)
+        #expect(line.text.contains(#","entry":\#(entry),"model":{"sequence":1,"#))
+        #expect(wrong.status == 2)
+        #expect(
+            wrong.talk.contains("'3.entry' is entry 3, which does not set the model of entry 2"))
+        #expect(garbage.status == 3)
+        #expect(garbage.talk.contains("These are not the bytes of an entry"))
+    }
+
     @Test func `a proof or an entry that was changed is refused`() throws {
         let proof = try library.run([
             "prove", "library.daybook", "2", "--checkpoint", "first.checkpoint", "--entry",
@@ -244,7 +274,8 @@ import Testing
         #expect(!result.talk.isEmpty)
     }
 
-    private func check(_ proof: String) throws -> ToolResult {
-        try library.run(["check", proof, "--entry", "2.entry", "--key", "public.key"])
+    private func check(_ proof: String, _ options: [String] = []) throws -> ToolResult {
+        try library.run(
+            ["check", proof, "--entry", "2.entry", "--key", "public.key"] + options)
     }
 }
