@@ -312,3 +312,18 @@ for target in package.targets where target.type != .system && target.type != .pl
         .treatAllWarnings(as: .error),
     ]
 }
+
+// 'Tools/test' has the layers in which its tests spend their time optimized, checks included. A package that sets
+// such flags cannot be depended on, so nobody else does.
+if Context.environment["DAYBOOK_OPTIMIZED"] != nil {
+    let layers = [
+        "DaybookLMDB", "DaybookJournalLog", "DaybookObjectModel", "DaybookSnapshotStore",
+        "DaybookObjectGraph",
+    ]
+    for target in package.targets where layers.contains(target.name) {
+        target.swiftSettings?.append(
+            .unsafeFlags([
+                "-O", "-whole-module-optimization", "-num-threads", "2", "-assert-config", "Debug",
+            ]))
+    }
+}
