@@ -32,6 +32,16 @@ import Testing
         try library.expect(["search", "library.daybook"] + words, equals: name)
     }
 
+    @Test func `an index that cannot be beside the store is told where else it can be`() throws {
+        let place = library.folder.url.appending(path: "library.daybook-text")
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
+
+        let result = try library.run(["search", "library.daybook", "ada"])
+
+        #expect(result.status == 2)
+        #expect(result.talk.hasSuffix("another file. '--index FILE' names it.\n"), "\(result.talk)")
+    }
+
     @Test func `a search writes nothing into the store, and its file can go`() throws {
         let before = try library.bytes
         let first = try library.run(["search", "library.daybook", "ada"])

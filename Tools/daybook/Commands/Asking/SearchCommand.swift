@@ -66,10 +66,9 @@ struct SearchCommand: Command {
         } else if arguments[isEver] {
             scope.moment = .ever
         }
-        let file = try TextIndexFile(of: store, at: arguments[index] ?? store.path + "-text")
         let isEver = arguments[isEver]
         var listing = Listing(console)
-        for match in try file.search(arguments[text], in: scope) {
+        for match in try matches(arguments, scope, in: store) {
             let name = "\(store.schema.name(of: match.object)).\(match.property.name)"
             try listing.append(match.json(in: store.schema)) {
                 var line = console.palette(name, .name)
@@ -85,6 +84,17 @@ struct SearchCommand: Command {
         try listing.close()
         if listing.count == 0 { try console.remark("Nothing was found.") }
         return .success
+    }
+
+    private func matches(
+        _ arguments: ParsedArguments, _ scope: SearchScope, in store: Store
+    ) throws -> [TextIndexFile.Found] {
+        do {
+            let file = try TextIndexFile(of: store, at: arguments[index] ?? store.path + "-text")
+            return try file.search(arguments[text], in: scope)
+        } catch let error as SearchError where error.code == .file && arguments[index] == nil {
+            throw ToolError.usage("\(error.message) '--index FILE' names it.")
+        }
     }
 }
 
