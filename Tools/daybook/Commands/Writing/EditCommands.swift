@@ -123,8 +123,8 @@ struct EditArguments: Sendable {
         NAME:=VALUE sets it to JSON, in the form that 'record' reads: name:=null takes a value
         away, where name=null is the text 'null'.
 
-        A new object gets the next number of the store, whatever its entity. A number is never
-        given twice: one that an add took and was refused is left out.
+        A new object gets the next number of the store, whatever its entity. Numbers may be left
+        out, as after an add that was refused or a program that was killed; none is given twice.
 
         The change becomes one entry, with the checks of 'record'. With --dry-run the changes are
         shown, with all that follows from the rules of the model, and not made.
