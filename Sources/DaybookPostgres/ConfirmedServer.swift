@@ -74,12 +74,18 @@ final class ConfirmedServer {
         _ connection: PostgresConnection, _ terms: PostgresTerms
     ) throws(PostgresError) {
         // A node that stands still loses its turn, and the server notices when one has gone. A warning has to
-        // come through: it may say that the standbys have not confirmed.
+        // come through: it may say that the standbys have not confirmed. How long to wait is this side's to say: a
+        // limit that was set for all programs would end every long page and every wait for a turn. The functions are
+        // written for backslashes that stand for themselves. Not every version has all of the limits.
         var script = """
             SET client_min_messages = 'warning';
             SET idle_in_transaction_session_timeout = '5s';
             SET client_connection_check_interval = '1s';
             SET default_transaction_isolation = 'read committed';
+            SET standard_conforming_strings = on;
+            SET row_security = on;
+            SELECT pg_catalog.set_config(name, '0', false) FROM pg_catalog.pg_settings
+            WHERE name IN ('statement_timeout', 'lock_timeout', 'idle_session_timeout', 'transaction_timeout');
             """
         if terms.protection == .waived { script += "SET daybook.unprotected = 'allowed';" }
         try connection.run(script: script, until: .now + terms.limits.connecting)

@@ -48,6 +48,9 @@ extension SharedJournalError {
         case "DB006":
             "No standby has to confirm what the server writes. Set 'synchronous_standby_names' there, or "
                 + "allow a server without standbys."
+        case "26000", "42P05":
+            "What was said on a connection does not stay with it: a pooler lends it out anew for each statement or "
+                + "transaction. Connect to the server itself, or have the pooler lend connections by session: \(error)"
         default:
             switch error.code {
             case .unreachable, .late: "No server can be reached: \(error)"
