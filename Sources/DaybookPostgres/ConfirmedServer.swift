@@ -15,17 +15,18 @@ final class ConfirmedServer {
     let identity: StoreIdentity
     /// This node's number there.
     let writer: Int32
-    /// How far the server's clock is ahead of this machine's, in microseconds.
-    private(set) var clockAhead: Int64
+    /// What follows the clock of the server.
+    private let clock: ServerClock
 
     /// Finds the first server that is confirmed.
     ///
     /// - Parameters:
     ///   - terms: Where to look, and how long at each place.
+    ///   - clock: What follows the clock of the server.
     ///   - avoided: Where to look last.
     /// - Throws: The most telling ``PostgresError`` of those that the servers gave.
     init(
-        _ terms: PostgresTerms, avoiding avoided: ServerPlace? = nil
+        _ terms: PostgresTerms, _ clock: ServerClock, avoiding avoided: ServerPlace? = nil
     ) throws(PostgresError) {
         EndOfProcess.prepare()
         var reason: PostgresError?
@@ -37,11 +38,10 @@ final class ConfirmedServer {
                     to: place, of: terms.servers, until: .now + limit)
                 try Self.prepare(connection, terms)
                 let found = try Self.find(terms.store, on: connection, until: .now + limit)
-                let answer = try Self.register(
-                    terms, store: found.store, on: connection, until: .now + limit)
-                clockAhead = answer.clockAhead
+                writer = try Self.register(
+                    terms, clock, store: found.store, on: connection, until: .now + limit)
                 (store, identity) = found
-                writer = answer.writer
+                self.clock = clock
                 self.connection = connection
                 return
             } catch {
@@ -57,8 +57,7 @@ final class ConfirmedServer {
     /// - Throws: ``PostgresError``.
     func confirm(_ terms: PostgresTerms) throws(PostgresError) {
         let limit = ContinuousClock.now + terms.limits.connecting
-        let answer = try Self.register(terms, store: store, on: connection, until: limit)
-        clockAhead = answer.clockAhead
+        _ = try Self.register(terms, clock, store: store, on: connection, until: limit)
     }
 
     /// Sees to it that this login may still use the store: to one that may not, its journal looks empty.
@@ -109,12 +108,15 @@ final class ConfirmedServer {
         )
     }
 
+    /// Makes a write, and follows the server's clock when it is confirmed.
+    ///
+    /// - Returns: The number of this node.
     private static func register(
-        _ terms: PostgresTerms, store: Int32, on connection: PostgresConnection,
-        until deadline: ContinuousClock.Instant
-    ) throws(PostgresError) -> (writer: Int32, clockAhead: Int64) {
+        _ terms: PostgresTerms, _ clock: ServerClock, store: Int32,
+        on connection: PostgresConnection, until deadline: ContinuousClock.Instant
+    ) throws(PostgresError) -> Int32 {
         _ = connection.takeWarnings()
-        let before = terms.clock()
+        let asked = ContinuousClock.now
         let rows = try connection.run(
             registerNode, [.int4(store), .uuid(terms.node.sixteenBytes), .text(terms.program)],
             until: deadline)
@@ -125,30 +127,16 @@ final class ConfirmedServer {
             connection.close()
             throw PostgresError(.unreachable, "The standbys of \(connection.place) do not confirm.")
         }
-        let clock = try row.integer(1)
-        guard let ahead = clockAhead(clock, askedAt: before, answeredAt: terms.clock()) else {
+        let writer = Int32(clamping: try row.integer(0))
+        let time = try row.integer(1)
+        guard let reading = ServerClock.Reading(time, askedAt: asked, answeredAt: .now) else {
             throw PostgresError(
                 .unexpected, "The clock of the server \(connection.place) is far off.")
         }
-        return (Int32(clamping: try row.integer(0)), ahead)
+        clock.follow(reading)
+        return writer
     }
 
-    /// How far a server's clock is ahead of this machine's.
-    ///
-    /// - Parameters:
-    ///   - clock: What the server says.
-    ///   - before: This machine's time before it was asked.
-    ///   - after: This machine's time when the answer had come.
-    /// - Returns: Microseconds; nil when what the server says is no time.
-    static func clockAhead(
-        _ clock: Int64, askedAt before: Int64, answeredAt after: Int64
-    ) -> Int64? {
-        guard 0..<clockMaximum ~= clock else { return nil }
-        return clock - before / 2 - after / 2
-    }
-
-    /// No clock has come so far: it is the year 3111.
-    private static let clockMaximum = Int64(1) << 55
     private static let findStore = PostgresStatement(
         "daybook_find", "SELECT store, uuid, created_at FROM daybook.store WHERE name = $1")
     private static let registerNode = PostgresStatement(

@@ -17,11 +17,9 @@ internal import Synchronization
 /// - A statement that may change something is never cancelled: it is left behind by closing its socket.
 package final class PostgresJournal: SharedJournal {
     package let identity: StoreIdentity
-    private let terms: PostgresTerms
     private let session: Mutex<PostgresSession>
     private let listener: PostgresListener
-    /// How far the server's clock is ahead, and the last time told.
-    private let time = Mutex<(ahead: Int64, last: Int64)>((0, .min))
+    private let clock: ServerClock
 
     /// The journal of a store whose identity is known.
     ///
@@ -30,9 +28,9 @@ package final class PostgresJournal: SharedJournal {
     ///   - identity: Which store it must be; another one is refused when the servers are reached.
     package init(_ terms: PostgresTerms, _ identity: StoreIdentity) {
         self.identity = identity
-        self.terms = terms
-        session = Mutex(PostgresSession(terms, identity))
-        listener = PostgresListener(terms)
+        clock = ServerClock(own: terms.clock)
+        session = Mutex(PostgresSession(terms, clock, identity))
+        listener = PostgresListener(terms, clock)
     }
 
     deinit { listener.stop() }
@@ -47,7 +45,7 @@ package final class PostgresJournal: SharedJournal {
     package static func identity(_ terms: PostgresTerms) throws(SharedJournalError) -> StoreIdentity
     {
         do {
-            return try ConfirmedServer(terms).identity
+            return try ConfirmedServer(terms, ServerClock(own: terms.clock)).identity
         } catch {
             throw SharedJournalError(error)
         }
@@ -55,12 +53,7 @@ package final class PostgresJournal: SharedJournal {
 
     package var entryBytesMaximum: Int { SharedGroup.entryBytesMaximum }
 
-    package func now() -> Int64 {
-        time.withLock { time in
-            time.last = max(time.last, terms.clock() + time.ahead)
-            return time.last
-        }
-    }
+    package func now() -> Int64 { clock.now() }
 
     package func append(_ group: SharedGroup) throws(SharedJournalError) -> SharedAnswer {
         let answer = try withSession { session throws(SharedJournalError) in
@@ -128,9 +121,6 @@ package final class PostgresJournal: SharedJournal {
         _ body: (PostgresSession) throws(SharedJournalError) -> R
     ) throws(SharedJournalError) -> R {
         try session.withLock { session throws(SharedJournalError) in
-            defer {
-                if let ahead = session.clockAhead { setClock(ahead) }
-            }
             do throws(SharedJournalError) {
                 return try body(session)
             } catch {
@@ -138,15 +128,6 @@ package final class PostgresJournal: SharedJournal {
                 if error.isTroubleOfServer { session.leaveServer() }
                 throw error
             }
-        }
-    }
-
-    /// A time that was told by a clock that was wrong does not hold the next ones up.
-    private func setClock(_ ahead: Int64) {
-        time.withLock { time in
-            guard time.ahead != ahead else { return }
-            time.ahead = ahead
-            time.last = min(time.last, terms.clock() + ahead)
         }
     }
 }

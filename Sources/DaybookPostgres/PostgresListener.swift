@@ -15,6 +15,7 @@ internal import Synchronization
 /// - Followers are called by the thread, with no lock held.
 final class PostgresListener: Sendable {
     private let terms: PostgresTerms
+    private let clock: ServerClock
     private let state = Mutex(State())
     /// Nil in a process that may open no more files: what is announced then waits for the next look.
     private let wake = Wake()
@@ -39,9 +40,12 @@ final class PostgresListener: Sendable {
 
     /// A listener that has not begun.
     ///
-    /// - Parameter terms: The terms of the store.
-    init(_ terms: PostgresTerms) {
+    /// - Parameters:
+    ///   - terms: The terms of the store.
+    ///   - clock: What follows the clock of the server.
+    init(_ terms: PostgresTerms, _ clock: ServerClock) {
         self.terms = terms
+        self.clock = clock
     }
 
     /// Calls `body` with each piece of news.
@@ -139,7 +143,7 @@ final class PostgresListener: Sendable {
     }
 
     private func listen(_ hasBegun: () -> Void) throws(PostgresError) {
-        let server = try ConfirmedServer(terms)
+        let server = try ConfirmedServer(terms, clock)
         let channel = "daybook_\(server.store)"
         // News are lost with a server, and need not wait for its disk.
         try server.connection.run(

@@ -40,7 +40,9 @@ extension PostgresSession {
         } catch {
             noteAppend(lateAt: error.code == .refused ? nil : server.connection.place)
             if hasTurn { giveUp(server) }
-            if error.state == "DB007", followClock(of: server), !doubts.contains(group.token) {
+            if error.state == "DB007", followClock(of: server, past: group),
+                !doubts.contains(group.token)
+            {
                 return .behind
             }
             throw SharedJournalError(during: error)
@@ -61,20 +63,16 @@ extension PostgresSession {
 
     /// Has the next time that is told follow the server's clock again. A new connection asks for it in any case.
     ///
-    /// - Returns: Whether the clock of this machine was set forward meanwhile: what is made anew has an earlier time.
-    private func followClock(of server: ConfirmedServer) -> Bool {
-        let before = server.clockAhead
+    /// - Returns: Whether the group has its time from a clock that was wrong: what is made anew has an earlier one.
+    private func followClock(of server: ConfirmedServer, past group: SharedGroup) -> Bool {
         do {
             try server.confirm(terms)
-            return before - server.clockAhead > Self.clockTolerance
+            return group.entries.last.map { clock.hasTakenBack($0.recordedAt) } ?? false
         } catch {
             server.connection.close()
             return false
         }
     }
-
-    /// Less is no step of a clock: answers take so long. A time that is refused was further ahead.
-    private static let clockTolerance: Int64 = 1_000_000
 
     private static let accepted: Int64 = -1
     private static let turnedAway: Int64 = -2

@@ -10,6 +10,8 @@ internal import DaybookSnapshotStore
 final class PostgresSession {
     /// The terms of the store.
     let terms: PostgresTerms
+    /// What follows the clock of the server.
+    let clock: ServerClock
     private let identity: StoreIdentity
     private var main: ConfirmedServer?
     private var aside: ConfirmedServer?
@@ -30,9 +32,11 @@ final class PostgresSession {
     ///
     /// - Parameters:
     ///   - terms: The terms.
+    ///   - clock: What follows the clock of the server.
     ///   - identity: Which store has to be found.
-    init(_ terms: PostgresTerms, _ identity: StoreIdentity) {
+    init(_ terms: PostgresTerms, _ clock: ServerClock, _ identity: StoreIdentity) {
         self.terms = terms
+        self.clock = clock
         self.identity = identity
         patience = terms.limits.appending
     }
@@ -95,9 +99,6 @@ final class PostgresSession {
         main.connection.close()
         earliestAttempt = .now + backoff.wait()
     }
-
-    /// How far the clock of the server is ahead of this machine's, in microseconds; nil before it was asked.
-    var clockAhead: Int64? { main?.clockAhead }
 
     // MARK: - Turns
 
@@ -180,7 +181,7 @@ final class PostgresSession {
     private func connect() throws(SharedJournalError) -> ConfirmedServer {
         rest(until: earliestAttempt)
         do throws(PostgresError) {
-            let found = try ConfirmedServer(terms, avoiding: avoided)
+            let found = try ConfirmedServer(terms, clock, avoiding: avoided)
             guard found.identity == identity else {
                 throw PostgresError(
                     .refused,

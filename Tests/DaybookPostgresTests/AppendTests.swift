@@ -4,7 +4,6 @@ import DaybookPostgres
 import DaybookSnapshotStore
 import DaybookTestSupport
 import Foundation
-import Synchronization
 import Testing
 
 /// What a shared journal accepts, and how it answers.
@@ -12,48 +11,6 @@ import Testing
     @Test(arguments: SharedJournalRule.all)
     func `PostgreSQL's journal keeps the rules`(_ rule: SharedJournalRule) async throws {
         try await rule.check { try SharedStore(numbers: $0) }
-    }
-
-    @Test func `the clock of the journal is the server's and never goes back`() async throws {
-        let store = try await onThread { try SharedStore() }
-
-        try await onThread {
-            let terms = try store.terms()
-            let slow = PostgresTerms(
-                servers: terms.servers, store: terms.store, node: terms.node, program: "tests",
-                protection: .waived, limits: .patient,
-                clock: { microseconds() - 3_600_000_000 })
-            let journal = PostgresJournal(slow, store.identity)
-            _ = try journal.page(after: .start, bytes: 1)
-            let behind = microseconds() - journal.now()
-            #expect(abs(behind) < 60_000_000)
-            #expect(journal.now() <= journal.now())
-        }
-    }
-
-    @Test func `a clock that was set forward is followed no longer than to the first refusal`()
-        async throws
-    {
-        let store = try await onThread { try SharedStore() }
-        let jump = Atomic<Int64>(0)
-
-        try await onThread {
-            let terms = try store.terms()
-            let journal = PostgresJournal(
-                PostgresTerms(
-                    servers: terms.servers, store: terms.store, node: terms.node, program: "tests",
-                    protection: .waived, limits: terms.limits,
-                    clock: { microseconds() + jump.load(ordering: .relaxed) }), store.identity)
-            _ = try journal.page(after: .start, bytes: 1)
-            jump.store(3_600_000_000, ordering: .relaxed)
-            let ahead = group(after: .start, at: journal.now(), [1])
-            #expect(try journal.append(ahead) == .behind)
-            let error = #expect(throws: SharedJournalError.self) { try journal.append(ahead) }
-            #expect(error?.message.contains("DB007") == true)
-            #expect(abs(microseconds() - journal.now()) < 60_000_000)
-            let again = group(after: .start, at: journal.now(), [1])
-            #expect(try journal.append(again) == .accepted)
-        }
     }
 
     @Test func `what follows an entry may have its time where the clock of the server is behind`()

@@ -156,7 +156,8 @@ import Testing
             let listening = try store.server.connection(as: "postgres")
             try listening.run(script: "LISTEN daybook_\(store.number)", until: limit)
             for number in 1...8 as ClosedRange<UInt64> {
-                let listener = PostgresListener(try store.terms())
+                let listener = PostgresListener(
+                    try store.terms(), ServerClock(own: microseconds))
                 listener.announce(SharedHead(SequenceNumber(number), .zero))
                 listener.stop()
                 // What was notified before comes with the answer.

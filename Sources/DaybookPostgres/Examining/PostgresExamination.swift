@@ -58,11 +58,12 @@ package struct PostgresExamination {
     /// - Returns: Whether it leads.
     private mutating func lookAt(_ connection: PostgresConnection) throws(PostgresError) -> Bool {
         let place = connection.place
-        let before = terms.clock()
+        let asked = ContinuousClock.now
         let rows = try connection.run(Self.server, until: deadline)
         guard let row = rows.first else { throw PostgresError(.unexpected, "It says nothing.") }
-        let ahead = ConfirmedServer.clockAhead(
-            try row.integer(1), askedAt: before, answeredAt: terms.clock())
+        let reading = ServerClock.Reading(
+            try row.integer(1), askedAt: asked, answeredAt: .now)
+        let ahead = reading.map { $0.time(at: .now) - terms.clock() }
         let isLeading = try !row.boolean(0)
         let version = try row.text(2)
         add(
@@ -142,7 +143,7 @@ package struct PostgresExamination {
     private mutating func confirm() {
         let start = ContinuousClock.now
         do throws(PostgresError) {
-            let server = try ConfirmedServer(terms)
+            let server = try ConfirmedServer(terms, ServerClock(own: terms.clock))
             isReached = true
             let milliseconds = (.now - start) / Duration.milliseconds(1)
             add(
