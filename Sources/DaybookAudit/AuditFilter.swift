@@ -19,7 +19,8 @@ public struct AuditFilter: Sendable, Hashable {
     /// Entries that insert, update or delete, and only those of their changes.
     public var operations: Set<AuditChange.Operation> = []
     /// Entries that add or remove a value containing one of these texts, in any property,
-    /// case-sensitively. An object that joins or leaves a relationship is found by its name.
+    /// case-sensitively, in any spelling of accents, and whatever marks follow. An object that joins or
+    /// leaves a relationship is found by its name.
     public var texts: Set<String> = []
     /// Entries whose note contains one of these texts, case-sensitively.
     public var notes: Set<String> = []
@@ -147,9 +148,12 @@ package struct ResolvedFilter: Sendable {
     /// Whether a value that holds one of the texts comes or goes.
     private func movesText(_ change: Change, _ schema: Schema) -> Bool {
         let readable = AuditChange(change, in: schema)
-        func holds(_ text: String) -> Bool { filter.texts.contains { text.contains($0) } }
+        func holds(_ text: String) -> Bool {
+            filter.texts.contains { text.holds(anySpellingOf: $0) }
+        }
         return readable.fields.contains { field in
-            field.old.text != field.new.text && (holds(field.old.text) || holds(field.new.text))
+            !field.old.text.utf8.elementsEqual(field.new.text.utf8)
+                && (holds(field.old.text) || holds(field.new.text))
         }
             || readable.memberships.contains { membership in
                 (membership.added + membership.removed).contains { holds($0.object) }

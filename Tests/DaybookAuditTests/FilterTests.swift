@@ -1,5 +1,6 @@
 import DaybookAudit
 import DaybookJournalLog
+import DaybookObjectModel
 import DaybookSnapshotStore
 import DaybookTestSupport
 import Foundation
@@ -61,6 +62,40 @@ import Testing
         try AuditReader(story.store).records(matching: filter) { record in
             #expect(record.changes.map(\.object) == ["Country/1"])
             return .proceed
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("secret", [2, 3]), ("caf\u{E9}", [4, 5]), ("cafe\u{301}", [4, 5]), ("a\r", [6]),
+            ("Secret", []),
+        ] as [(String, [UInt64])])
+    func `a text is found in any spelling, and whatever is put on its last letter`(
+        text: String, expected: [UInt64]
+    ) throws {
+        let temporary = try TemporaryStore()
+        let store = temporary.store
+        for title in [
+            "secret", "a secret\u{FE0F}", "caf\u{E9}", "cafe\u{301}\u{FE0F}", "a\r\nb",
+        ] {
+            let skill = try store.newObject("Skill")
+            try store.commit(
+                SaveRequest(
+                    header: EntryHeader(note: title, base: try store.head()),
+                    changes: [store.insert(skill, ["title": .string(title)])]))
+        }
+        var values = AuditFilter()
+        values.texts = [text]
+        var notes = AuditFilter()
+        notes.notes = [text]
+
+        for filter in [values, notes] {
+            var found: [UInt64] = []
+            try AuditReader(store).records(matching: filter) { record in
+                found.append(record.sequence.rawValue)
+                return .proceed
+            }
+            #expect(found == expected)
         }
     }
 

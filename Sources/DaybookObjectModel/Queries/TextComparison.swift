@@ -45,6 +45,14 @@ extension String {
         utf8.reversed().starts(with: other.utf8.reversed())
     }
 
+    /// Whether another text is in this one, in whatever spelling of its letters, and whatever follows
+    /// the last one: a mark that is put on a letter hides nothing from a search.
+    package func holds(anySpellingOf other: String) -> Bool {
+        if holds(bytesOf: other) { return true }
+        guard other.utf8.contains(where: { $0 >= 0x80 }) else { return false }
+        return settledDecomposition.holds(bytesOf: other.settledDecomposition)
+    }
+
     func holds(bytesOf other: String) -> Bool {
         let count = other.utf8.count
         guard count > 0 else { return true }

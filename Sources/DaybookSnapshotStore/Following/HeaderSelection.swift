@@ -1,3 +1,5 @@
+internal import DaybookObjectModel
+
 /// A selection of entries by who saved them, why and when.
 ///
 /// All given conditions must hold; of several authors, contexts or notes one must match, and of information every
@@ -34,7 +36,9 @@ package struct HeaderSelection: Sendable {
             guard let name = header.context, contextNames.contains(name) else { return false }
         }
         if !notes.isEmpty {
-            guard let note = header.note, notes.contains(where: note.contains) else { return false }
+            guard let note = header.note, notes.contains(where: note.holds(anySpellingOf:)) else {
+                return false
+            }
         }
         return info.allSatisfy { key, texts in
             guard let text = header.info[key] else { return false }
