@@ -106,6 +106,31 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        "jsonl", "csv", "debezium", "git", "prov", "json-patch", "cloudevents", "ocsf",
+    ])
+    func `what was removed from the model is told unless it is hidden`(format: String) throws {
+        let temporary = try TemporaryStore(
+            Self.model([AttributeDescription(name: "code", type: .string)]))
+        let store = temporary.store
+        let person = try store.newObject("Person")
+        try store.commit(
+            SaveRequest(changes: [store.insert(person, ["code": .string("hush")])]))
+
+        try Self.evolve(temporary, to: [Self.model([])]) { store in
+            func text(hiding name: String) throws -> String {
+                let bytes = try Exporting.bytes(
+                    of: store, as: format,
+                    confidentiality: Confidentiality(.omit, properties: [name]))
+                return String(decoding: bytes, as: UTF8.self)
+            }
+            let told = try text(hiding: "Person.town")
+            let hidden = try text(hiding: "Person.code")
+            #expect(told.contains("hush"))
+            #expect(!hidden.contains("hush"))
+        }
+    }
+
     @Test func `an object that is hidden has one hash, whatever its entity is called`() throws {
         func model(_ team: String, from earlier: String? = nil) -> ManagedObjectModel {
             ManagedObjectModel(entities: [
