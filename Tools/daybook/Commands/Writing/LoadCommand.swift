@@ -11,7 +11,9 @@ struct LoadCommand: Command {
             discussion: """
                 Each entry keeps its digest; one that does not match stops the loading, its line
                 number is reported, and the new store is removed. An existing file is left as it
-                is. Tags and cursors are in no export.
+                is. Tags and cursors are in no export. An export that was cut off between two
+                lines is that of a shorter journal, and every digest matches: what is missing
+                shows when 'verify' compares the store with a checkpoint kept elsewhere.
 
                 The store grows in a folder beside NEW, called 'NEW.' and twelve digits, and
                 gets its name when it is complete and on the disk. An interruption removes that
