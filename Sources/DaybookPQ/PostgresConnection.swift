@@ -27,15 +27,19 @@ package final class PostgresConnection {
     ///   - place: One of the description's.
     ///   - description: All that libpq is told.
     ///   - deadline: When to give up.
+    ///   - lookup: Finds the addresses of its host; the system when it is nil.
     /// - Throws: ``PostgresError`` with ``PostgresError/Code/unreachable`` or ``PostgresError/Code/late``.
     package init(
         to place: ServerPlace, of description: ServerDescription,
-        until deadline: ContinuousClock.Instant
+        until deadline: ContinuousClock.Instant, lookup: HostLookup? = nil
     ) throws(PostgresError) {
+        let lookup = lookup ?? .shared
         self.place = place
+        let addresses =
+            place.hasName ? try lookup.addresses(of: place.host, until: deadline) : []
         try LibraryUse.begin()
         defer { LibraryUse.finish() }
-        handle = withStrings(of: description.options(for: place)) {
+        handle = withStrings(of: description.options(for: place, at: addresses)) {
             PQconnectStartParams($0, $1, 0)
         }
         try finishConnecting(until: deadline)

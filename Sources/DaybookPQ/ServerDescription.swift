@@ -78,12 +78,20 @@ package struct ServerDescription: Sendable, Hashable {
 
     /// What libpq is told for one server.
     ///
-    /// - Parameter place: One of ``places()``.
+    /// - Parameters:
+    ///   - place: One of ``places()``.
+    ///   - found: The addresses of its host, where libpq must not look for them; they are tried in order.
     /// - Returns: Keywords and values.
-    func options(for place: ServerPlace) -> [String: String] {
+    func options(for place: ServerPlace, at found: [String] = []) -> [String: String] {
         var options = said
         options["host"] = place.host
         options["hostaddr"] = place.address
+        if !found.isEmpty {
+            // The name stays: certificates and password files have it.
+            options["host"] = Array(repeating: place.host, count: found.count).joined(
+                separator: ",")
+            options["hostaddr"] = found.joined(separator: ",")
+        }
         options["port"] = place.port
         options["sslmode"] = place.mode
         // Whether a server is the right one is found out by writing, which tells more.
