@@ -96,9 +96,11 @@ extension PostgresSession {
         do {
             answer = try sendParts(group, to: server)
         } catch {
-            // Nothing was made final, so nothing is in doubt.
+            // Nothing was made final, so nothing is in doubt. A connection that was lost is no refusal, whatever the
+            // server has said last, such as that this side stood still for too long.
             giveUp(server)
-            throw PostgresError(.refused, state: error.state ?? "08006", error.message)
+            let state = error.code == .refused ? error.state : "08006"
+            throw PostgresError(.refused, state: state, error.message)
         }
         if answer == Self.accepted {
             try finishTurn(bytes: group.bytes)

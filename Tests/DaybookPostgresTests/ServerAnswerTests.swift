@@ -36,4 +36,19 @@ import Testing
 
         #expect(error?.state == "23514")
     }
+
+    /// A machine that slept in the middle of a save, for one.
+    @Test func `a connection that ends between the parts of an entry is no refusal`() async throws {
+        let words = "SFATAL\u{0}VFATAL\u{0}C25P03\u{0}Mterminating connection\u{0}\u{0}"
+        let error = try await onThread {
+            let ended = Wire.message("E", Array(words.utf8))
+            let server = try PretendServer(["daybook_add_chunk": .messages(ended + Wire.ready)])
+            let long = [UInt8](repeating: 1, count: (1 << 20) + 1)
+            return #expect(throws: SharedJournalError.self) {
+                try server.journal().append(group(after: .start, long))
+            }
+        }
+
+        #expect(error?.code == .unreachable)
+    }
 }
