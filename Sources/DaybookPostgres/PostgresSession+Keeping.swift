@@ -14,19 +14,30 @@ extension PostgresSession {
             let rows = try server.connection.run(
                 Self.take, [.int4(server.store), .int8(Int64(clamping: count))], until: deadline())
             guard let first = try rows.first?.integer(0),
-                1..<(1 << 62) ~= first, count < 1 << 62
+                let numbers = Self.numbers(from: first, count: count)
             else {
-                throw PostgresError(.unexpected, "The server has given no numbers.")
+                throw PostgresError(
+                    .unexpected,
+                    "The server has given no numbers that objects can have: look at 'numbers' in its table "
+                        + "'daybook.store'.")
             }
             guard server.connection.takeWarnings().isEmpty else {
                 // The numbers are lost, because another server may not know that they were taken.
                 server.connection.close()
                 throw PostgresError(.unreachable, "The standbys have not confirmed the numbers.")
             }
-            return UInt64(first)..<UInt64(first) + count
+            return numbers
         } catch {
             throw SharedJournalError(error)
         }
+    }
+
+    /// Numbers that were given; nil when no object can have them. They would be noted in the file, which says that it is
+    /// damaged then.
+    private static func numbers(from first: Int64, count: UInt64) -> Range<UInt64>? {
+        let maximum = PostgresJournal.numberMaximum
+        guard first > 0, first <= maximum, count <= maximum + 1 - UInt64(first) else { return nil }
+        return UInt64(first)..<UInt64(first) + count
     }
 
     /// All marks of a kind.

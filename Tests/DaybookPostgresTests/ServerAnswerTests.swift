@@ -37,6 +37,21 @@ import Testing
         #expect(error?.state == "23514")
     }
 
+    static let numbers: [[UInt8]?] = [
+        nil, [1, 2, 3], Wire.int8(0), Wire.int8(.min), Wire.int8(1 << 48), Wire.int8((1 << 48) - 1),
+        Wire.int8(.max),
+    ]
+
+    @Test(arguments: numbers)
+    func `numbers that no object can have are refused`(_ first: [UInt8]?) async throws {
+        let error = try await onThread {
+            let server = try PretendServer(["daybook_take_numbers": .rows([[first]])])
+            return #expect(throws: SharedJournalError.self) { try server.journal().takeNumbers(2) }
+        }
+
+        #expect((error?.cause as? PostgresError)?.code == .unexpected)
+    }
+
     /// A machine that slept in the middle of a save, for one.
     @Test func `a connection that ends between the parts of an entry is no refusal`() async throws {
         let words = "SFATAL\u{0}VFATAL\u{0}C25P03\u{0}Mterminating connection\u{0}\u{0}"

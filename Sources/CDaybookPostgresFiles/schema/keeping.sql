@@ -8,9 +8,9 @@ DECLARE
 BEGIN
     PERFORM daybook.require_writing(_store);
     PERFORM daybook.confirm();
-    -- Only the lower half of the positive numbers: what is beyond was not counted up to.
+    -- Objects have numbers of 48 bits.
     UPDATE daybook.store s SET numbers = s.numbers + _count
-    WHERE s.store = _store AND _count BETWEEN 1 AND 1 << 30 AND s.numbers < 1::bigint << 62
+    WHERE s.store = _store AND _count BETWEEN 1 AND 1 << 30 AND s.numbers <= (1::bigint << 48) - _count
     RETURNING s.numbers - _count INTO _first;
     IF _first IS NULL THEN
         RAISE EXCEPTION 'so many numbers are not left' USING ERRCODE = 'DB011';

@@ -107,6 +107,11 @@ package protocol SharedJournal: SharedRecords, AnyObject, Sendable {
     func announce(_ head: SharedHead)
 }
 
+extension SharedJournal {
+    /// The greatest number that an object can have.
+    package static var numberMaximum: UInt64 { StoreLayout.objectNumberMaximum }
+}
+
 /// Where a journal ends: what the next entry is chained to.
 package struct SharedHead: Sendable, Hashable {
     /// The number of the last entry; zero before the first.

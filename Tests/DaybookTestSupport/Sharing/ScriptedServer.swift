@@ -222,7 +222,7 @@ package final class ScriptedServer: Sendable {
         _ count: UInt64, for writer: ScriptedWriter
     ) throws(SharedJournalError) -> Range<UInt64> {
         try serve(writer, nil) { state throws(SharedJournalError) in
-            guard 1...(1 << 30) ~= count, state.numbers < 1 << 62 else {
+            guard 1...(1 << 30) ~= count, state.numbers <= (1 << 48) - count else {
                 throw .refused("so many numbers are not left", "DB011")
             }
             defer { state.numbers += count }

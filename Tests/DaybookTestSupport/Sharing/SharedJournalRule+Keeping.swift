@@ -25,12 +25,19 @@ extension SharedJournalRule {
 
             #expect(numbers.sorted() == Array(1...UInt64(8 * 55)))
         },
-        SharedJournalRule("numbers that have run out are refused", numbers: 1 << 62) { place in
-            let error = #expect(throws: SharedJournalError.self) {
-                try place.journal().takeNumbers(1)
+        SharedJournalRule("numbers that have run out are refused", numbers: (1 << 48) - 1) {
+            place in
+            let journal = try place.journal()
+            func refuse(_ count: UInt64) {
+                let error = #expect(throws: SharedJournalError.self) {
+                    try journal.takeNumbers(count)
+                }
+                #expect(error?.code == .refused)
+                #expect(error?.message.contains("DB011") == true)
             }
-            #expect(error?.code == .refused)
-            #expect(error?.message.contains("DB011") == true)
+            refuse(2)
+            #expect(try journal.takeNumbers(1) == (1 << 48) - 1..<1 << 48)
+            refuse(1)
         },
         SharedJournalRule("no numbers, and too many at once, are refused") { place in
             let journal = try place.journal()
