@@ -152,6 +152,11 @@ struct PageView {
         return UnsafeRawBufferPointer(start: begin, count: count)
     }
 
+    /// Where bytes of the page are in it.
+    func offset(of bytes: UnsafeRawBufferPointer) -> Int {
+        bytes.baseAddress.map { $0 - start } ?? 0
+    }
+
     /// The first page of a value that lies on pages of its own.
     func overflowPage(_ node: Node) throws(PageFault) -> UInt64 {
         let bytes = try valueInPage(node, count: MemoryLayout<UInt64>.size)

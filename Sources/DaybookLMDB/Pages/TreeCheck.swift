@@ -10,19 +10,13 @@ struct TreeCheck {
     let pageCount: Int
     private(set) var findings: [PageFinding] = []
 
-    private var uses: [PageUse]
+    private(set) var uses = PageUses()
     private let handler: EnvironmentOptions.CheckHandler?
     private var claimed = 0
     private var told = 0
 
     /// How many pages are checked between two reports.
     private static let reportInterval = 1_024
-
-    private enum PageUse: UInt8 {
-        case none
-        case inTree
-        case free
-    }
 
     /// The counts of a walk, for comparison with those in the file.
     struct Counts {
@@ -40,8 +34,7 @@ struct TreeCheck {
         self.pageSize = pageSize
         self.pageCount = pageCount
         self.handler = handler
-        uses = Array(repeating: .none, count: pageCount)
-        for meta in 0..<min(2, pageCount) { uses[meta] = .inTree }
+        for meta in 0..<min(2, pageCount) { uses.set(meta, .inTree) }
     }
 
     // MARK: - The whole file
@@ -53,7 +46,7 @@ struct TreeCheck {
         }
         walk(newest.main, .main) { check, key, value in
             // A record beside the tables.
-            guard let record = TreeRecord(value) else { return }
+            guard let record = TreeRecord(value.bytes) else { return }
             let name = String(decoding: key, as: UTF8.self)
             if record.flags != 0 || record.padding != 0 {
                 check.damage(nil, name, "its flags are \(record.flags)")
@@ -63,10 +56,10 @@ struct TreeCheck {
         for table in tables {
             walk(table.record, .table(table.name)) { _, _, _ in }
         }
-        var freed: [(transaction: UInt64, pages: [UInt64])] = []
+        var freed: [FreeRecord] = []
         walk(newest.free, .freeList) { check, key, value in
             guard let start = key.baseAddress else { return }
-            freed.append((start.number(at: 0, as: UInt64.self), check.pageList(value)))
+            freed.append(check.freeRecord(of: start.number(at: 0, as: UInt64.self), value))
         }
         checkFreePages(freed)
         checkTransaction(of: newest, largest: freed.last?.transaction)
@@ -76,7 +69,7 @@ struct TreeCheck {
                 remark: "; either it was altered, or a write failed at its last step, which the "
                     + "next save puts right")
         }
-        let lost = uses.count { $0 == .none }
+        let lost = pageCount - uses.count
         if lost > 0 {
             findings.append(.note(nil, nil, "\(lost) pages are neither used nor free"))
         }
@@ -107,22 +100,36 @@ struct TreeCheck {
         }
     }
 
-    private mutating func checkFreePages(_ freed: [(transaction: UInt64, pages: [UInt64])]) {
-        for (transaction, pages) in freed {
+    private mutating func checkFreePages(_ freed: [FreeRecord]) {
+        for record in freed {
             var before = UInt64.max
-            for page in pages {
-                guard page >= 2, page < UInt64(pageCount) else {
-                    freeDamage(transaction, "page \(page), which is not in the file")
-                    continue
-                }
-                if page >= before { freeDamage(transaction, "page \(page) out of order") }
-                before = page
-                switch uses[Int(page)] {
-                case .none: uses[Int(page)] = .free
-                case .inTree: freeDamage(transaction, "page \(page), which is in use")
-                case .free: freeDamage(transaction, "page \(page) a second time")
-                }
+            let limit = findings.count + Self.freeFindingsMaximum
+            let isInFile = record.forEachPage(in: source, level: Self.valueLevel) { page in
+                checkFree(page, of: record.transaction, before: &before)
+                return findings.count < limit
             }
+            if !isInFile { freeDamage(record.transaction, "pages behind the end of the file") }
+            if findings.count >= limit {
+                freeDamage(record.transaction, "more such pages, perhaps, which were not looked at")
+            }
+        }
+    }
+
+    /// How many findings one record of the free list can have: it may name any number of pages.
+    private static let freeFindingsMaximum = 100
+
+    private mutating func checkFree(
+        _ page: UInt64, of transaction: UInt64, before: inout UInt64
+    ) {
+        guard page >= 2, page < UInt64(pageCount) else {
+            return freeDamage(transaction, "page \(page), which is not in the file")
+        }
+        if page >= before { freeDamage(transaction, "page \(page) out of order") }
+        before = page
+        switch uses[Int(page)] {
+        case .none: uses.set(Int(page), .free)
+        case .inTree: freeDamage(transaction, "page \(page), which is in use")
+        case .free: freeDamage(transaction, "page \(page) a second time")
         }
     }
 
@@ -130,27 +137,40 @@ struct TreeCheck {
         damage(nil, TreeKind.freeList.name, "transaction \(transaction) names \(what)")
     }
 
-    /// The page numbers of a free-list value; with a wrong count, those that are there.
-    private mutating func pageList(_ value: UnsafeRawBufferPointer) -> [UInt64] {
-        let room = value.count / 8 - 1
-        guard room >= 0, value.count % 8 == 0, let start = value.baseAddress else {
+    /// The record of the free list that has a value; with a wrong count, the page numbers that are there.
+    private mutating func freeRecord(of transaction: UInt64, _ value: Value) -> FreeRecord {
+        let size = FreeRecord.numberSize
+        let room = value.count / size - 1
+        let head = source.bytes(at: value.offset, count: size, level: Self.valueLevel)
+        guard room >= 0, value.count % size == 0, head.count == size, let start = head.baseAddress
+        else {
             damage(nil, TreeKind.freeList.name, "a record has \(value.count) bytes")
-            return []
+            return FreeRecord(transaction: transaction, offset: value.offset, count: 0)
         }
         let count = start.number(at: 0, as: UInt64.self)
         if count > UInt64(room) {
             damage(nil, TreeKind.freeList.name, "a record for \(room) pages names \(count)")
         }
-        return (0..<Int(min(count, UInt64(room)))).map {
-            start.number(at: 8 + 8 * $0, as: UInt64.self)
-        }
+        return FreeRecord(
+            transaction: transaction, offset: value.offset + size,
+            count: Int(min(count, UInt64(room))))
     }
 
     // MARK: - One tree
 
     private typealias Visit = (
-        inout TreeCheck, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+        inout TreeCheck, _ key: UnsafeRawBufferPointer, _ value: Value
     ) -> Void
+
+    /// The value of a record.
+    private struct Value {
+        /// Its bytes; none of a value on pages of its own, which may be any number.
+        let bytes: UnsafeRawBufferPointer
+        /// Where the first byte is in the file.
+        let offset: Int
+        /// How many bytes it has.
+        let count: Int
+    }
 
     private mutating func walk(_ record: TreeRecord, _ kind: TreeKind, _ visit: Visit) {
         var counts = Counts()
@@ -249,11 +269,11 @@ struct TreeCheck {
         }
     }
 
-    /// The value of a leaf's node, from its overflow pages if it has any; valid until the next one.
+    /// The value of a leaf's node, valid until the next page.
     private mutating func value(
         _ node: PageView.Node, _ index: Int, _ page: PageView, _ visitor: TreeVisitor,
         _ counts: inout Counts
-    ) throws(PageFault) -> UnsafeRawBufferPointer? {
+    ) throws(PageFault) -> Value? {
         let size = node.valueSize
         guard visitor.kind.accepts(flags: node.flags, valueSize: size) else {
             damage(
@@ -266,7 +286,10 @@ struct TreeCheck {
                 damage(
                     page.number, visitor.kind.name, "record \(index) is too long for its page")
             }
-            return try page.valueInPage(node, count: size)
+            let bytes = try page.valueInPage(node, count: size)
+            return Value(
+                bytes: bytes, offset: Int(page.number) * pageSize + page.offset(of: bytes),
+                count: size)
         }
         let first = try page.overflowPage(node)
         guard first >= 2, first < UInt64(pageCount) else {
@@ -288,9 +311,9 @@ struct TreeCheck {
         }
         guard claim(first, run, for: visitor.kind) else { return nil }
         counts.overflowPages += UInt64(run)
-        if !visitor.kind.readsValues { return UnsafeRawBufferPointer(start: nil, count: 0) }
-        return source.bytes(
-            at: offset + FileFormat.pageHeaderSize, count: size, level: Self.valueLevel)
+        return Value(
+            bytes: UnsafeRawBufferPointer(start: nil, count: 0),
+            offset: offset + FileFormat.pageHeaderSize, count: size)
     }
 
     /// The buffer for values, behind those for pages.
@@ -307,7 +330,7 @@ struct TreeCheck {
                 damage(UInt64(page), kind.name, "it is used twice")
                 return false
             }
-            uses[page] = .inTree
+            uses.set(page, .inTree)
         }
         claimed += run
         if let handler, claimed - told >= Self.reportInterval {

@@ -12,10 +12,6 @@ enum TreeKind {
         }
     }
 
-    var readsValues: Bool {
-        if case .table = self { false } else { true }
-    }
-
     func accepts(_ key: UnsafeRawBufferPointer) -> Bool {
         if case .freeList = self { return key.count == 8 }
         return (1...FileFormat.keyLengthMaximum).contains(key.count)
