@@ -41,6 +41,19 @@ import Testing
         #expect(!isMarked)
     }
 
+    /// It would be read as one of another run, and the file would be given up.
+    @Test(arguments: [String(repeating: "x", count: 5_000), "two\nlines"])
+    func `a file whose mark could not be read has none, and each write is brought to the disk`(
+        origin: String
+    ) throws {
+        let environment = try open(.rebuildable(from: origin))
+        try put("b", environment)
+
+        #expect(!isMarked)
+        #expect(environment.core.syncsEachWrite)
+        #expect(try Environment.lostOrigin(at: path) == nil)
+    }
+
     private func inode() throws -> UInt64 {
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
         return try #require((attributes[.systemFileNumber] as? NSNumber)?.uint64Value)

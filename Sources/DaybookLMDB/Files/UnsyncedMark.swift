@@ -83,12 +83,17 @@ struct UnsyncedMark: Equatable {
     ///
     /// Others look for it at any time, so it is there as a whole or not at all.
     ///
-    /// - Returns: Whether that was possible.
+    /// - Returns: Whether that was possible. It is not where the origin has several lines, or is longer than a mark can be.
     static func put(beside file: FilePath, _ inode: UInt64, origin: String) -> Bool {
         guard let run = runNow else { return false }
+        let text = "\(title)\n\(run)\n\(origin)\n\(inode)\n"
+        // What is read otherwise than it was written would count as a mark of another run.
+        guard text.utf8.count <= bytesMaximum, !origin.utf8.contains(UInt8(ascii: "\n")) else {
+            return false
+        }
         do {
             let mark = try NewFile(path(beside: file), for: .everybody)
-            try mark.write("\(title)\n\(run)\n\(origin)\n\(inode)\n".utf8)
+            try mark.write(text.utf8)
             try mark.finish()
             return true
         } catch {
