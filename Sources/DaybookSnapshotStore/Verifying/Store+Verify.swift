@@ -46,7 +46,8 @@ extension Store {
         return report
     }
 
-    /// Checks everything in an open store except the pages of the file.
+    /// Checks everything in an open store except the pages of the file. One that is damaged is a finding all the same
+    /// where something has to be read from it, and a gap tells what could not be checked for that.
     ///
     /// - Parameters:
     ///   - checkpoint: As in ``verify(path:options:checkpoint:progress:)``.

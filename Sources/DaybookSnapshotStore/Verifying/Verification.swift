@@ -4,14 +4,14 @@ internal import DaybookObjectModel
 
 /// One run over an open store.
 struct Verification {
-    private let store: Store
+    let store: Store
     private let checkpoint: Checkpoint?
-    private var pending = PendingIndexes()
-    private(set) var report: VerifyReport
+    var pending = PendingIndexes()
+    var report: VerifyReport
     private var data: DataCheck
     private var states: StateCheck
 
-    private var parts: StoreParts { store.parts }
+    var parts: StoreParts { store.parts }
 
     /// Whether there are references to large data and no table to look for them in.
     var lacksChunks: Bool { data.lacksTable }
@@ -33,18 +33,54 @@ struct Verification {
     mutating func run(
         in transaction: borrowing ReadTransaction, _ progress: (String, Double) -> Void
     ) throws {
-        try checkMetadata(in: transaction)
-        if try !balances(checkJournal(in: transaction, progress), in: transaction) {
-            try replay(in: transaction, progress)
+        try reporting("metadata", .metadata) { try $0.checkMetadata(in: transaction) }
+        var account: ProjectionAccount?
+        try reporting("journal", .journal) { run in
+            account = try run.checkJournal(in: transaction, progress)
         }
-        try checkReferences(in: transaction)
+        try reporting("tables", .projection) { run in
+            if let account, try run.balances(account, in: transaction) { return }
+            try run.replay(in: transaction, progress)
+        }
+        try reporting("references", .reference) { try $0.checkReferences(in: transaction) }
         progress("references", 1)
-        if report.findings.isEmpty { try checkDerived(in: transaction) }
-        try data.run(in: transaction) { progress("data", $0) }
+        if report.findings.isEmpty {
+            try reporting("derived values", .derived) { try $0.checkDerived(in: transaction) }
+        }
+        try reporting("large data", .data) { run in
+            try run.data.run(in: transaction) { progress("data", $0) }
+        }
         report.findings += data.findings
-        try states.run(in: transaction) { progress("states", $0) }
+        try reporting("projections of programs", .state) { run in
+            try run.states.run(in: transaction) { progress("states", $0) }
+        }
         report.findings += states.findings
-        try compare(with: checkpoint, in: transaction)
+        try reporting("checkpoint", .journal) { [checkpoint] run in
+            try run.compare(with: checkpoint, in: transaction)
+        }
+    }
+
+    /// Carries out a step. The pages of an open store are not checked before, so a damaged one may end a step: that is a
+    /// finding, and the others go on.
+    ///
+    /// - Throws: ``StoreError`` when the file cannot be read for another reason.
+    private mutating func reporting(
+        _ what: String, _ kind: VerifyFinding.Kind,
+        _ step: (inout Verification) throws -> Void
+    ) throws {
+        do {
+            try step(&self)
+        } catch {
+            let error = StoreError(wrapping: error, path: store.path)
+            guard error.code == .corrupt else { throw error }
+            // Several steps may come to the same page.
+            if !report.findings.contains(where: { $0.message == error.message }) {
+                report.add(error.cause is LMDBError ? .page : kind, what, error.message)
+            }
+            report.gaps.append(
+                "The \(what) could be checked only in part, because something there cannot be read. Close "
+                    + "the store and run 'daybook verify', which looks at every page.")
+        }
     }
 
     /// Compares the journal with the checkpoint, whatever is wrong with all that is derived from it or kept beside it.
@@ -101,122 +137,6 @@ struct Verification {
 
     // MARK: - Steps
 
-    private mutating func checkMetadata(in transaction: borrowing ReadTransaction) throws {
-        let meta = parts.tables.meta
-        for name in StoreMetadata.Name.all {
-            do {
-                let found = try StoreMetadata.record(name, meta, in: transaction)
-                if found == nil {
-                    report.add(.metadata, "meta, '\(name)'", "The record '\(name)' is missing.")
-                }
-            } catch let error as StoreError where error.code == .corrupt {
-                report.add(.metadata, "meta, '\(name)'", error.message)
-            }
-        }
-        if report.findings.isEmpty { try checkReserved(in: transaction) }
-        try checkNames(in: transaction)
-        typealias Name = StoreMetadata.Name
-        var lost: [StoreTag] = []
-        let messages = [
-            Name.userValues: try damage {
-                _ = try StoreMetadata.userValues(meta, in: transaction)
-            },
-            Name.cursors: try damage { _ = try StoreMetadata.cursors(meta, in: transaction) },
-            Name.link: try damage { _ = try StoreMetadata.link(meta, in: transaction) },
-            Name.sharedNumbers: try damage {
-                _ = try StoreMetadata.sharedNumbers(meta, in: transaction)
-            },
-            Name.sharedMarks: try damage {
-                _ = try StoreMetadata.knownMarks(meta, in: transaction)
-            },
-            Name.rewinds: try damage {
-                _ = try StoreMetadata.rewinds(meta, in: transaction)
-            },
-            Name.pendingIndexes: try damage {
-                pending = try StoreMetadata.pendingIndexes(meta, in: transaction)
-            },
-            Name.tags: try damage {
-                for tag in try StoreMetadata.tags(meta, in: transaction).sorted()
-                where try !isSound(tag, in: transaction) {
-                    lost.append(tag)
-                }
-            },
-        ]
-        for (name, message) in messages.sorted(by: { $0.key < $1.key }) {
-            if let message { report.add(.metadata, "meta, '\(name)'", message) }
-        }
-        for tag in lost {
-            report.add(
-                .metadata, "tag '\(tag.name)'",
-                "The tag '\(tag.name)' was set on an entry \(tag.sequence) that is not the one "
-                    + "in the journal.")
-        }
-    }
-
-    /// A record under another name than its own is not found, and looks as if it had never been there.
-    private mutating func checkNames(in transaction: borrowing ReadTransaction) throws {
-        let start: [UInt8] = []
-        var strange: [String] = []
-        try transaction.scan(
-            parts.tables.meta, from: start.span.bytes, to: nil, order: .ascending
-        ) { key, _ in
-            let name = String(decoding: key.array, as: UTF8.self)
-            if !StoreMetadata.Name.known.contains(name) { strange.append(name) }
-            return .proceed
-        }
-        for name in strange {
-            report.add(
-                .metadata, "meta, '\(ReadableText.escaped(name))'",
-                "The store has a record '\(ReadableText.escaped(name))', which none has: its name is damaged."
-            )
-        }
-    }
-
-    /// No number that an object has, or has had, may be given out again.
-    private mutating func checkReserved(in transaction: borrowing ReadTransaction) throws {
-        let place = "meta, '\(StoreMetadata.Name.reserved)'"
-        let tables = parts.tables
-        do {
-            let reserved = try StoreMetadata.reserved(tables.meta, in: transaction)
-            for entity in store.schema.entities {
-                let greatest = max(
-                    try tables.rows.unchecked.numberMaximum(of: entity.number, in: transaction),
-                    try tables.versions.unchecked.numberMaximum(
-                        of: entity.number, in: transaction))
-                guard greatest >= reserved else { continue }
-                report.add(
-                    .metadata, place,
-                    "The store says that the object numbers from \(reserved) on are free, but there "
-                        + "is \(entity.name)/\(greatest).")
-            }
-        } catch let error as StoreError where error.code == .corrupt {
-            report.add(.metadata, place, error.message)
-        }
-    }
-
-    /// Whether a tag names the entry it was set on. The journal's own check reports a missing
-    /// digest.
-    private func isSound(
-        _ tag: StoreTag, in transaction: borrowing ReadTransaction
-    ) throws -> Bool {
-        guard tag.sequence <= (try lastEntry(in: transaction)) else { return false }
-        do {
-            return try parts.journal.digest(at: tag.sequence, in: transaction) == tag.digest
-        } catch is JournalError {
-            return true
-        }
-    }
-
-    /// The last entry; zero when it cannot be determined.
-    private func lastEntry(in transaction: borrowing ReadTransaction) throws -> SequenceNumber {
-        do {
-            return try parts.journal.last(in: transaction)
-        } catch let error as JournalError where error.code == .entryBroken {
-            // The journal's own check reports it.
-            return .zero
-        }
-    }
-
     /// - Returns: The account of the entries against the tables.
     private mutating func checkJournal(
         in transaction: borrowing ReadTransaction, _ progress: (String, Double) -> Void
@@ -224,6 +144,12 @@ struct Verification {
         var findings: [JournalFinding] = []
         let account = ProjectionAccount(parts, pending)
         report.head = try lastEntry(in: transaction)
+        defer {
+            for finding in findings {
+                let place = finding.sequence.map { "entry \($0)" } ?? "journal"
+                report.add(.journal, place, finding.message)
+            }
+        }
         try parts.journal.verify(
             in: transaction, { findings.append($0) },
             follow: { entry in
@@ -231,10 +157,6 @@ struct Verification {
                 data.follow(entry)
             },
             progress: { done, last in progress("journal", fraction(done, last)) })
-        for finding in findings {
-            let place = finding.sequence.map { "entry \($0)" } ?? "journal"
-            report.add(.journal, place, finding.message)
-        }
         if findings.isEmpty { report.headDigest = try parts.journal.headDigest(in: transaction) }
         return account
     }
@@ -282,7 +204,9 @@ struct Verification {
             if let failure { throw failure }
         } catch let error as StoreError where error.code == .corrupt {
             // The journal's own check has reported an entry with the wrong digest.
-            let isKnown = report.findings.contains { $0.kind == .journal }
+            let isKnown = report.findings.contains {
+                $0.kind == .journal || $0.message == error.message
+            }
             if !isKnown { report.add(.journal, "entry \(reached.next)", error.message) }
         }
         return reached
@@ -298,12 +222,12 @@ struct Verification {
         for (position, table) in tables.enumerated() {
             progress("tables", Double(position) / Double(tables.count))
             let twin = try scratch.table(table.name)
-            try scratch.read { theirs in
-                var comparison = TableComparison(table, twin, store.schema)
-                try comparison.run(transaction, theirs)
-                report.recordsCompared += comparison.count
-                report.findings += comparison.findings
+            var comparison = TableComparison(table, twin, store.schema)
+            try reporting("table '\(table.name)'", .projection) { _ in
+                try scratch.read { theirs in try comparison.run(transaction, theirs) }
             }
+            report.recordsCompared += comparison.count
+            report.findings += comparison.findings
         }
     }
 
@@ -411,15 +335,5 @@ struct Verification {
 
     private func fraction(_ done: SequenceNumber, _ last: SequenceNumber) -> Double {
         Double(done.rawValue) / Double(max(1, last.rawValue))
-    }
-}
-
-/// What is damaged about a record that `read` reads; nil when nothing is.
-private func damage(_ read: () throws -> Void) throws -> String? {
-    do {
-        try read()
-        return nil
-    } catch let error as StoreError where error.code == .corrupt {
-        return error.message
     }
 }
