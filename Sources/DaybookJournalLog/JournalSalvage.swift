@@ -7,7 +7,8 @@ package import DaybookLMDB
 ///
 /// Pages that are free may have other entries of a number: what was taken off a copy, what a crash kept from being
 /// completed, and what somebody has put there. So the chain of digests is followed from the recorded head backwards:
-/// each entry says which one came before it. See `SalvagedChain`.
+/// each entry says which one came before it, and where entries contradict each other, the trees that can still be
+/// followed tell which ones are the journal's. See `SalvagedChain`.
 package struct JournalSalvage {
     private let file: SalvagedFile
     /// The records of entries, by number and chunk.
@@ -29,6 +30,7 @@ package struct JournalSalvage {
     private struct KeptDigest {
         let sequence: UInt64
         let digest: Digest
+        let place: SalvagedFile.Place
     }
 
     /// Looks through a file.
@@ -54,7 +56,8 @@ package struct JournalSalvage {
                 guard let digest = file.bytes(at: place).flatMap({ Digest(bytes: $0) }) else {
                     return
                 }
-                digests.append(KeptDigest(sequence: try reader.uint64(key), digest: digest))
+                digests.append(
+                    KeptDigest(sequence: try reader.uint64(key), digest: digest, place: place))
             default: try other(key, place)
             }
         }
@@ -72,8 +75,10 @@ package struct JournalSalvage {
     package func forEachEntry(
         endingWith end: RecordedHead?, _ body: (JournalEntry) throws -> Void
     ) throws {
+        let candidates = candidates(endingWith: end)
         let chain = SalvagedChain(
-            candidates(endingWith: end), endingWith: end,
+            candidates.contradictThemselves ? consistent(candidates) : candidates,
+            endingWith: end,
             isEndKept: digests.contains {
                 $0.sequence == end?.sequence.rawValue && $0.digest == end?.digest
             },
@@ -85,6 +90,25 @@ package struct JournalSalvage {
             }
             try body(entry)
         }
+    }
+
+    /// The entries without those that are not in the journal by what the trees say, as far as these can be followed.
+    private func consistent(_ candidates: [SalvagedEntry]) -> [SalvagedEntry] {
+        var said: [UInt64: Set<Digest>] = [:]
+        var named: [UInt64: Set<Digest>] = [:]
+        for entry in candidates {
+            named[entry.sequence, default: []].insert(entry.digest)
+            named[entry.sequence - 1, default: []].insert(entry.previous)
+            if entry.places.allSatisfy(file.isInUse) {
+                said[entry.sequence, default: []].insert(entry.digest)
+            }
+        }
+        // A digest that is damaged is none that an entry has.
+        for kept in digests
+        where named[kept.sequence]?.contains(kept.digest) == true && file.isInUse(kept.place) {
+            said[kept.sequence, default: []].insert(kept.digest)
+        }
+        return candidates.consistent(with: said)
     }
 
     // MARK: - Putting entries together
@@ -127,6 +151,11 @@ package struct JournalSalvage {
     private func entries(
         of chunks: ArraySlice<Chunk>, _ proofs: Set<Digest>
     ) -> [SalvagedEntry] {
+        let number = chunks[chunks.startIndex].sequence
+        let firsts = differing(chunks.prefix { $0.index == 0 }.map(\.place))
+            .filter { header(at: $0, of: number) != nil }
+        // Rows have keys of that length, too.
+        guard !firsts.isEmpty else { return [] }
         var later: [LaterChunk: [SalvagedFile.Place]] = [:]
         for chunk in chunks where chunk.index > 0 {
             later[LaterChunk(index: chunk.index, count: chunk.place.count), default: []]
@@ -135,11 +164,8 @@ package struct JournalSalvage {
         later = later.mapValues { differing($0) }
         var found: [SalvagedEntry] = []
         var seen: Set<Digest> = []
-        for first in differing(chunks.prefix { $0.index == 0 }.map(\.place)) {
-            guard
-                let choices = choices(
-                    beginningWith: first, chunks[chunks.startIndex].sequence, later)
-            else { continue }
+        for first in firsts {
+            guard let choices = choices(beginningWith: first, number, later) else { continue }
             for places in choices {
                 guard let entry = entry(at: places), proofs.contains(entry.digest) else { continue }
                 guard seen.insert(entry.digest).inserted else { break }

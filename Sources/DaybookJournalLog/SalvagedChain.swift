@@ -7,6 +7,8 @@ struct SalvagedEntry {
     let previous: Digest
     /// Where its chunks are.
     let places: [SalvagedFile.Place]
+    /// Whether the trees lead to it, or to its digest.
+    fileprivate(set) var isSaid = false
     /// How many entries there are that follow each other and end with it.
     fileprivate(set) var reach = 1
 
@@ -21,8 +23,8 @@ struct SalvagedEntry {
 /// The entries of a journal, chosen from all that were found in a damaged file.
 ///
 /// From the head backwards each entry names the one before it by its digest, so another one of that number is none of
-/// the journal's. Below an entry that is lost nothing says any more which one is the right one: it is the one that the
-/// most entries lead up to.
+/// the journal's. Below an entry that is lost it is the one that the trees lead to or, where they cannot be followed, the
+/// one that the most entries lead up to.
 struct SalvagedChain {
     /// In order, each number once.
     private(set) var entries: [SalvagedEntry] = []
@@ -53,14 +55,17 @@ struct SalvagedChain {
                 isProved = false
             }
             if let wanted, let entry = alike.first(where: { $0.digest == wanted }) {
-                if number == end?.sequence.rawValue { isProved = true }
+                if number == end?.sequence.rawValue || entry.isSaid { isProved = true }
                 entries.append(entry)
                 continue
             }
             // The one that stood here is lost.
             if isProved, wanted != nil { continue }
             isProved = false
-            if let entry = alike.max(by: { $0.reach < $1.reach }) { entries.append(entry) }
+            if let entry = alike.max(by: { $0.reach < $1.reach }) {
+                isProved = entry.isSaid
+                entries.append(entry)
+            }
         }
         entries.reverse()
         guard hasFollowers, let end else { return }
@@ -97,5 +102,47 @@ struct SalvagedChain {
         var start = end - 1
         while start > 0, found[start - 1].sequence == found[end - 1].sequence { start -= 1 }
         return found[start..<end]
+    }
+}
+
+extension [SalvagedEntry] {
+    /// Whether two of them have one number, or one does not follow the one before it.
+    var contradictThemselves: Bool {
+        zip(self, dropFirst()).contains { before, entry in
+            before.sequence == entry.sequence
+                || before.sequence + 1 == entry.sequence && before.digest != entry.previous
+        }
+    }
+
+    /// The entries, without those that are others than some that the journal is known to have, or that come after such
+    /// ones.
+    ///
+    /// - Parameter said: The digests that entries have by what the trees lead to, by their numbers.
+    /// - Returns: The others, in order; ``SalvagedEntry/isSaid`` is set.
+    /// - Complexity: O(*n*), *n* the number of entries.
+    func consistent(with said: [UInt64: Set<Digest>]) -> [SalvagedEntry] {
+        var kept: [SalvagedEntry] = []
+        var (number, strange): (UInt64, Set<Digest>) = (0, [])
+        // The strange ones with the number before.
+        var before: Set<Digest> = []
+        for entry in self {
+            if entry.sequence != number {
+                before = entry.sequence == number + 1 ? strange : []
+                (number, strange) = (entry.sequence, [])
+            }
+            let isSaid = said[number]?.contains(entry.digest) == true
+            let isOther = said[number].map { !$0.contains(entry.digest) } ?? false
+            let followsOther =
+                said[number - 1].map { !$0.contains(entry.previous) } ?? false
+                || before.contains(entry.previous)
+            if !isSaid, isOther || followsOther {
+                strange.insert(entry.digest)
+                continue
+            }
+            var entry = entry
+            entry.isSaid = isSaid
+            kept.append(entry)
+        }
+        return kept
     }
 }

@@ -16,6 +16,8 @@ package final class SalvagedFile {
     /// Whether the two newest states can be told from each other: where one of them cannot be read, or is not the next
     /// after the other, what is opened may be an older state than the newest.
     package let hasBothStates: Bool
+    /// What the newest state leads to; nil where no state can be read.
+    private lazy var state = readState()
 
     /// Where a value is in the file.
     package struct Place: Sendable, Hashable {
@@ -149,6 +151,43 @@ package final class SalvagedFile {
             start.number(at: FileFormat.pageFlagsOffset, as: UInt16.self) == FileFormat.overflowPage
         else { return nil }
         return Place(offset: begin + FileFormat.pageHeaderSize, count: count)
+    }
+
+    /// Whether the trees of the newest state that can be read lead to the page that a value begins on, and it is one that
+    /// can stand there. What is on other pages was replaced or removed, belongs to another file, or cannot be reached any
+    /// more.
+    ///
+    /// - Complexity: O(1) after the first time, which costs O(*p*) page reads, *p* the number of pages of the trees.
+    package func isInUse(_ place: Place) -> Bool {
+        guard let state else { return false }
+        let page = place.offset / pageSize
+        return state.uses[page] == .inTree && !state.damagedPages.contains(UInt64(page))
+    }
+
+    /// What a state leads to, and where something is wrong with that.
+    private struct State {
+        let uses: PageUses
+        let damagedPages: Set<UInt64>
+    }
+
+    private func readState() -> State? {
+        // What is being looked at stays in the buffers of the other source.
+        let source = PageSource(descriptor: descriptor)
+        let head = source.metaBytes
+        let metas = [0, 1].compactMap { number in
+            MetaPage(head, at: number * pageSize).flatMap { meta in
+                Int(meta.pageSize) == pageSize
+                    && MetaCheck.findings(meta, number: UInt64(number)).isEmpty ? meta : nil
+            }
+        }
+        guard let newest = metas.max(by: { $0.transaction < $1.transaction }) else { return nil }
+        // The file may have been cut.
+        let pageCount = Int(min(newest.lastPage, UInt64(max(0, length) / pageSize))) + 1
+        var check = TreeCheck(source: source, pageSize: pageSize, pageCount: pageCount)
+        check.checkAll(newest: newest, older: nil)
+        let damage = check.findings.filter { $0.severity == .damage }
+        return State(
+            uses: check.uses, damagedPages: Set(damage.compactMap(\.page)))
     }
 
     /// The bytes of a value; nil when the file ends within it.

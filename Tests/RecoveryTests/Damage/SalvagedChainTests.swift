@@ -66,6 +66,70 @@ struct SalvagedChainTests {
         #expect(try DamagedFile.entries(of: new) == entries)
     }
 
+    /// Nothing above the gap says which entries are below it, but the trees do.
+    @Test(arguments: [[5], [5, 6], [3, 5, 6]] as [[UInt64]])
+    func `entries of another journal do not take the place of those below a gap`(lost: [UInt64])
+        throws
+    {
+        try makeSkills(["France", "Italy", "Poland", "Spain", "Norway", "Sweden"])
+        try DamagedFile.lose(lost, of: sound, into: damaged)
+        let entries = try DamagedFile.entries(of: sound)
+        // A whole journal up to the gap, as it is behind a store that was copied over a longer one.
+        var others: [JournalEntry] = []
+        for number in 1...6 as ClosedRange<UInt64> {
+            others.append(try forged(number, after: others.last))
+        }
+        try add(others)
+
+        let recovery = try Store.recover(from: damaged, into: new)
+
+        #expect(recovery.unchanged.rawValue == lost[0] - 1)
+        #expect(
+            recovery.missing.flatMap { $0.lowerBound.rawValue...$0.upperBound.rawValue } == lost)
+        #expect(recovery.repeated == 7 - lost.count - Int(lost[0] - 1))
+        let unchanged = Int(recovery.unchanged.rawValue)
+        let found = try DamagedFile.entries(of: new)
+        #expect(found.prefix(unchanged) == entries.prefix(unchanged))
+        #expect(try titles().isDisjoint(with: (1...6).map { "Forged \($0)" }))
+    }
+
+    /// An entry may be lost where it was last, and be in a page that was freed.
+    @Test func `an entry that is only in a page that nothing leads to is found`() throws {
+        try makeSkills(["France", "Italy", "Poland", "Spain", "Norway", "Sweden"])
+        try DamagedFile.lose([4, 5, 6], of: sound, into: damaged)
+        let entries = try DamagedFile.entries(of: sound)
+        try add([entries[4], try forged(3, after: entries[1])])
+
+        let recovery = try Store.recover(from: damaged, into: new)
+
+        #expect(recovery.missing.map(\.entryName) == ["entry 4", "entry 6"])
+        #expect(recovery.unchanged == SequenceNumber(3) && recovery.repeated == 2)
+        #expect(try titles() == ["France", "Italy", "Spain", "Sweden"])
+    }
+
+    @Test func `a model of an entry that was cut off is not set again`() throws {
+        try makeSkills(["France", "Italy", "Poland", "Spain"])
+        try DamagedFile.lose([4], of: sound, into: damaged)
+        let other = directory.path("other.daybook")
+        try FileManager.default.copyItem(atPath: sound, toPath: other)
+        var model = ManagedObjectModel.sample
+        model.entities[3].attributes.append(AttributeDescription(name: "level", type: .int32))
+        let changed = try Store.open(at: other, model: model, options: .counting())
+        let version = try #require(try changed.entry(SequenceNumber(6)).version)
+        try changed.close()
+        let record = DamagedFile.Record(
+            key: DamagedFile.big(4, 8),
+            value: ModelRecord.bytes(version, at: SequenceNumber(4)) + [0, 0, 0, 0])
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: damaged))
+        bytes += DamagedFile.leaf(UInt64(bytes.count / 4_096), [record])
+        try bytes.write(to: URL(fileURLWithPath: damaged))
+
+        let recovery = try Store.recover(from: damaged, into: new)
+
+        #expect(recovery.models.isEmpty && recovery.losses.isEmpty)
+        #expect(recovery.repeated == 1)
+    }
+
     @Test func `a part of a long entry that was another one's does not hide the right one`() throws
     {
         try makeSkills(["France", String(repeating: "Italy", count: 40_000), "Spain"])
@@ -165,7 +229,7 @@ struct SalvagedChainTests {
     }
 
     /// An entry that fits behind another one, and is none of the journal.
-    private func forged(_ number: UInt64, after entry: JournalEntry) throws -> JournalEntry {
+    private func forged(_ number: UInt64, after entry: JournalEntry?) throws -> JournalEntry {
         let store = try Store.open(at: sound, options: StoreOptions(isReadOnly: true))
         let entity = try #require(try store.entry(SequenceNumber(2)).changes.first).object.entity
         let insert = store.insert(
@@ -173,8 +237,8 @@ struct SalvagedChainTests {
             ["title": .string("Forged \(number)")])
         try store.close()
         return JournalEntry(
-            sequence: SequenceNumber(number), recordedAt: entry.recordedAt,
-            previous: entry.digest,
+            sequence: SequenceNumber(number), recordedAt: entry?.recordedAt ?? 0,
+            previous: entry?.digest ?? .zero,
             payload: EntryPayload.bytes(EntryHeader(author: "eve"), [insert]))
     }
 
