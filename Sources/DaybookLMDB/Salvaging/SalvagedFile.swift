@@ -44,6 +44,12 @@ package final class SalvagedFile {
             // Without O_NONBLOCK, opening a pipe would wait for a writer.
             let descriptor = Foundation.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
             guard descriptor >= 0 else { throw LMDBError.status(errno, "opening '\(path)'") }
+            do throws(LMDBError) {
+                try checkKind(descriptor, path)
+            } catch {
+                close(descriptor)
+                throw error
+            }
             let file = SalvagedFile(descriptor)
             let result = try body(file)
             // What could not be read may have been there.
@@ -51,6 +57,18 @@ package final class SalvagedFile {
                 throw LMDBError.status(file.source.failure, "reading '\(path)'")
             }
             return result
+        }
+    }
+
+    /// Refuses what has no end, or nothing that stays: only a file and a disk can be looked through.
+    private static func checkKind(_ descriptor: Int32, _ path: String) throws(LMDBError) {
+        var found = stat()
+        guard fstat(descriptor, &found) == 0 else { throw .status(errno, "measuring '\(path)'") }
+        switch found.st_mode & S_IFMT {
+        case S_IFREG, S_IFBLK: return
+        case S_IFDIR:
+            throw LMDBError(.isDirectory, "'\(path)' is a folder, not a file.", osError: EISDIR)
+        default: throw LMDBError(.notRegularFile, "'\(path)' is not a regular file.")
         }
     }
 
@@ -84,7 +102,8 @@ package final class SalvagedFile {
     /// - Complexity: O(*p*) page reads, *p* the number of the file's pages.
     package func forEachRecord(_ body: (_ key: RawSpan, _ value: Place) throws -> Void) rethrows {
         var number = 0
-        while true {
+        // What is added meanwhile has no end.
+        while number <= length / pageSize {
             let bytes = source.bytes(at: number * pageSize, count: pageSize, level: 0)
             guard !bytes.isEmpty else { return }
             if bytes.prefix(FileFormat.pageHeaderSize).allSatisfy({ $0 == 0 }) {
