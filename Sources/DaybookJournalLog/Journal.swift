@@ -62,13 +62,7 @@ package struct Journal: Sendable {
     /// The recorded head.
     func saidHead(in transaction: borrowing some Reading & ~Copyable) throws -> SaidHead {
         try asJournalError {
-            try transaction.get(heads, Self.headKey.span.bytes) { bytes in
-                guard bytes.byteCount == Self.headSize,
-                    let digest = Digest(bytes.extracting(droppingFirst: 8))
-                else { return .malformed(bytes.byteCount) }
-                var reader = KeyReader()
-                return .said(SequenceNumber(try reader.uint64(bytes)), digest)
-            } ?? .nothing
+            try transaction.get(heads, Self.headKey.span.bytes) { SaidHead($0) } ?? .nothing
         }
     }
 
@@ -84,8 +78,8 @@ package struct Journal: Sendable {
         }
     }
 
-    private static let headKey = Array("head".utf8)
-    private static let headSize = 8 + Digest.byteCount
+    static let headKey = Array("head".utf8)
+    static let headSize = 8 + Digest.byteCount
 
     /// The number of the last entry found, whatever the recorded head says.
     ///

@@ -15,6 +15,8 @@ package struct JournalSalvage {
     private var chunks: [Chunk] = []
     /// The digests beside entries, by number.
     private var digests: [KeptDigest] = []
+    /// The records of the head.
+    private var heads: [SalvagedFile.Place] = []
 
     private struct Chunk: Comparable {
         let sequence: UInt64
@@ -58,11 +60,36 @@ package struct JournalSalvage {
                 }
                 digests.append(
                     KeptDigest(sequence: try reader.uint64(key), digest: digest, place: place))
+            case Journal.headKey.count
+            where place.count == Journal.headSize && key.isHead: heads.append(place)
             default: try other(key, place)
             }
         }
         chunks.sort()
         digests.sort { $0.sequence < $1.sequence }
+    }
+
+    /// The last entry that the file says it has, where it cannot be opened; nil when the trees do not lead to what says so.
+    package var end: RecordedHead? {
+        for place in heads where file.isInUse(place) {
+            guard let bytes = file.bytes(at: place),
+                case .said(let sequence, let digest) = SaidHead(bytes.span.bytes),
+                (SequenceNumber(1)...SequenceNumber.maximum).contains(sequence)
+            else { continue }
+            return RecordedHead(sequence, digest)
+        }
+        return nil
+    }
+
+    /// Whether the trees lead to entries behind an end: that is none then.
+    ///
+    /// - Parameter end: The last entry that the file says it has.
+    /// - Returns: Whether there are any.
+    package func isFollowed(_ end: RecordedHead) -> Bool {
+        chunks.contains { chunk in
+            chunk.sequence > end.sequence.rawValue && chunk.index == 0
+                && header(at: chunk.place, of: chunk.sequence) != nil && file.isInUse(chunk.place)
+        }
     }
 
     /// Passes on the entries of the journal that were found, in order, each number once.
@@ -244,4 +271,9 @@ package struct JournalSalvage {
             sequence: header.sequence, recordedAt: header.recordedAt, previous: header.previous,
             payload: Array(bytes[RecordHeader.byteCount...]))
     }
+}
+
+extension RawSpan {
+    /// Whether it is the key under which a journal records its end.
+    fileprivate var isHead: Bool { withUnsafeBytes { $0.elementsEqual(Journal.headKey) } }
 }

@@ -5,6 +5,20 @@ enum SaidHead {
     case malformed(Int)
     case said(SequenceNumber, Digest)
 
+    /// What a record says.
+    init(_ bytes: RawSpan) {
+        guard bytes.byteCount == Journal.headSize,
+            let digest = Digest(bytes.extracting(droppingFirst: 8))
+        else {
+            self = .malformed(bytes.byteCount)
+            return
+        }
+        let number = bytes.withUnsafeBytes {
+            UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self))
+        }
+        self = .said(SequenceNumber(number), digest)
+    }
+
     /// The fault of the number of the last entry found; nil for none.
     func flaw(ofLast last: SequenceNumber) -> String? {
         switch self {

@@ -183,10 +183,21 @@ package final class SalvagedFile {
         return state.uses[page] == .inTree && !state.damagedPages.contains(UInt64(page))
     }
 
+    /// Whether the trees lead to every record that a table has.
+    ///
+    /// - Parameter table: The name of the table.
+    /// - Returns: False also where no state can be read.
+    /// - Complexity: As ``isInUse(_:)``.
+    package func hasWhole(_ table: String) -> Bool {
+        guard let state else { return false }
+        return state.damagedTables.isDisjoint(with: [table, TreeKind.main.name])
+    }
+
     /// What a state leads to, and where something is wrong with that.
     private struct State {
         let uses: PageUses
         let damagedPages: Set<UInt64>
+        let damagedTables: Set<String>
     }
 
     private func readState() -> State? {
@@ -206,7 +217,8 @@ package final class SalvagedFile {
         check.checkAll(newest: newest, older: nil)
         let damage = check.findings.filter { $0.severity == .damage }
         return State(
-            uses: check.uses, damagedPages: Set(damage.compactMap(\.page)))
+            uses: check.uses, damagedPages: Set(damage.compactMap(\.page)),
+            damagedTables: Set(damage.compactMap(\.table)))
     }
 
     /// The bytes of a value; nil when the file ends within it.

@@ -163,9 +163,13 @@ extension StoreMetadata {
     static func cursors(
         _ meta: Table, in transaction: borrowing some Reading & ~Copyable
     ) throws -> [StoreCursor] {
-        guard let bytes = try record(Name.cursors, meta, in: transaction) else { return [] }
+        try record(Name.cursors, meta, in: transaction).map { try cursors(in: $0) } ?? []
+    }
+
+    /// Those in the content of their record.
+    static func cursors(in record: [UInt8]) throws -> [StoreCursor] {
         do {
-            return try decode(bytes)
+            return try decode(record)
         } catch {
             throw StoreError.corrupt(
                 "The record '\(Name.cursors)' of the store cannot be read", cause: error)

@@ -222,9 +222,13 @@ extension StoreMetadata {
     static func tags(
         _ meta: Table, in transaction: borrowing some Reading & ~Copyable
     ) throws -> [StoreTag] {
-        guard let bytes = try record(Name.tags, meta, in: transaction) else { return [] }
+        try record(Name.tags, meta, in: transaction).map { try tags(in: $0) } ?? []
+    }
+
+    /// Those in the content of their record.
+    static func tags(in record: [UInt8]) throws -> [StoreTag] {
         do {
-            return try decodeTags(bytes)
+            return try decodeTags(record)
         } catch {
             throw StoreError.corrupt(
                 "The record '\(Name.tags)' of the store cannot be read", cause: error)

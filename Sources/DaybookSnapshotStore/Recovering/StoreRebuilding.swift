@@ -8,6 +8,8 @@ struct StoreRebuilding {
     private let data: SalvagedData
     private let models: SalvagedModels
     private let marks: SalvagedMarks?
+    /// The last entry that the file says it has; nil when that is not known.
+    private let said: RecordedHead?
     private let options: StoreOptions
     private var store: Store?
     private var recovery = Recovery()
@@ -20,24 +22,25 @@ struct StoreRebuilding {
     /// Entries that follow each other, and are still to be folded.
     private var page: [SharedEntry] = []
     private var pageBytes = 0
-    /// The entries of the new store that were others in the damaged one, by the numbers they had there.
-    private var numbers: [SequenceNumber: SequenceNumber] = [:]
+    /// The numbers of the entries that are others in the new store than they were, in order.
+    private var numbers: [(there: SequenceNumber, here: SequenceNumber)] = []
 
     /// Begins a store that has no file yet.
     init(
         at path: String, _ data: SalvagedData, _ models: SalvagedModels, _ marks: SalvagedMarks?,
-        _ options: StoreOptions
+        endingWith said: RecordedHead?, _ options: StoreOptions
     ) {
         self.path = path
         self.data = data
         self.models = models
         self.marks = marks
+        self.said = said
         var options = options
         options.link = nil
         // The file is brought to the disk before it gets its name.
         options.durability = .relaxed
         self.options = options
-        recovery.said = marks?.end?.sequence
+        recovery.said = said?.sequence
         recovery.hasMarks = marks != nil
         recovery.lostMarks = marks?.lost ?? []
     }
@@ -83,8 +86,13 @@ struct StoreRebuilding {
         if let said = recovery.said, said > last.sequence {
             recovery.missing.append(last.sequence.next...said)
         }
+        // What it says of its end, or the last entry, is not what it was.
+        if let said, said.sequence == last.sequence, said.digest != last.digest {
+            recovery.said = nil
+        }
         guard let store else {
-            throw StoreError(.notAStore, "The file has no entry that could be recovered.")
+            throw StoreError(
+                .notAStore, "The file has no entry that could be recovered. Restore a backup.")
         }
         recovery.head = try store.head()
         recovery.digest = try store.headDigest()
@@ -128,6 +136,7 @@ struct StoreRebuilding {
             at: path, version: model.version, info: Self.said(ofModelOf: model.sequence),
             options: options)
         recovery.models.append(model.sequence)
+        numbers.append((model.sequence, SequenceNumber(1)))
         isWhole = false
     }
 
@@ -145,7 +154,7 @@ struct StoreRebuilding {
             var request = SaveRequest(header: header, changes: [], recordedAt: entry.recordedAt)
             request.version = model.version
             guard let sequence = try store.commit(request).sequence else { return }
-            numbers[model.sequence] = sequence
+            numbers.append((model.sequence, sequence))
             recovery.models.append(model.sequence)
             isCurrent = false
         } catch let error as StoreError where error.code.isOfContent {
@@ -218,7 +227,7 @@ struct StoreRebuilding {
             var request = entry.repeated(changes, as: found.digest, after: try store.head())
             request.forgone = Set(recovery.lostData)
             guard let sequence = try store.commit(request).sequence else { return }
-            numbers[entry.sequence] = sequence
+            numbers.append((entry.sequence, sequence))
             recovery.repeated += 1
             isCurrent = entry.version == nil
         } catch let error as StoreError where error.code.isOfContent {
@@ -265,10 +274,11 @@ struct StoreRebuilding {
     /// The tag, if its entry is in the new store. One that says that its entry was another one goes on saying so.
     private mutating func kept(_ tag: StoreTag, in store: Store) throws -> StoreTag? {
         guard tag.sequence > recovery.unchanged else { return tag }
-        guard let sequence = numbers[tag.sequence] else {
+        guard let found = lastNumber(upTo: tag.sequence), found.there == tag.sequence else {
             recovery.lose(tag.sequence, "The tag '\(tag.name)' stood here.")
             return nil
         }
+        let sequence = found.here
         return StoreTag(
             name: tag.name, sequence: sequence, digest: try digest(at: sequence, in: store),
             author: tag.author, note: tag.note, time: tag.time)
@@ -277,10 +287,22 @@ struct StoreRebuilding {
     /// The cursor, at the last entry of the new store that its reader had read.
     private func kept(_ cursor: StoreCursor, in store: Store) throws -> StoreCursor {
         guard cursor.sequence > recovery.unchanged else { return cursor }
-        let read = numbers.filter { $0.key <= cursor.sequence }.map(\.value)
-        let sequence = read.max() ?? max(recovery.unchanged, SequenceNumber(1))
+        let read = lastNumber(upTo: cursor.sequence)?.here
+        let sequence = read ?? max(recovery.unchanged, SequenceNumber(1))
         return StoreCursor(
             name: cursor.name, at: JournalPlace(sequence, try digest(at: sequence, in: store)))
+    }
+
+    /// The last of the entries with another number that had one up to this there; nil for none.
+    private func lastNumber(
+        upTo sequence: SequenceNumber
+    ) -> (there: SequenceNumber, here: SequenceNumber)? {
+        var (low, high) = (0, numbers.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if numbers[middle].there <= sequence { low = middle + 1 } else { high = middle }
+        }
+        return low > 0 ? numbers[low - 1] : nil
     }
 
     private func digest(at sequence: SequenceNumber, in store: Store) throws -> Digest {

@@ -28,9 +28,13 @@ extension StoreMetadata {
     static func userValues(
         _ meta: Table, in transaction: borrowing some Reading & ~Copyable
     ) throws -> [String: Value] {
-        guard let bytes = try record(Name.userValues, meta, in: transaction) else { return [:] }
+        try record(Name.userValues, meta, in: transaction).map { try userValues(in: $0) } ?? [:]
+    }
+
+    /// Those in the content of their record.
+    static func userValues(in record: [UInt8]) throws -> [String: Value] {
         do {
-            return try decode(bytes)
+            return try decode(record)
         } catch {
             throw StoreError.corrupt(
                 "The record '\(Name.userValues)' of the store cannot be read", cause: error)

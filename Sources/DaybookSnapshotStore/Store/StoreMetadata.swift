@@ -60,14 +60,21 @@ struct StoreMetadata: Sendable {
         try checkFormat(meta, path: path, in: transaction)
         let uuid = try record(Name.uuid, meta, in: transaction)
         let created = try record(Name.createdAt, meta, in: transaction)
-        guard let uuid, let created, let text = String(validating: uuid, as: UTF8.self),
-            let identifier = UUID(uuidString: text)
+        guard let uuid, let created, let identity = try Self.identity(uuid: uuid, created: created)
         else {
             throw StoreError.corrupt("'\(path)' does not say which store it is")
         }
+        return StoreMetadata(identity)
+    }
+
+    /// The identity that two records have; nil when the identifier is none.
+    static func identity(uuid: [UInt8], created: [UInt8]) throws -> StoreIdentity? {
+        guard let text = String(validating: uuid, as: UTF8.self),
+            let identifier = UUID(uuidString: text)
+        else { return nil }
         var reader = KeyReader()
-        return StoreMetadata(
-            StoreIdentity(uuid: identifier, createdAt: try reader.int64(created.span.bytes)))
+        return StoreIdentity(
+            uuid: identifier, createdAt: try reader.int64(created.span.bytes))
     }
 
     /// Checks that the file is a store of a readable format.
@@ -173,12 +180,18 @@ struct StoreMetadata: Sendable {
         guard let bytes = try transaction.get(meta, key.span.bytes, { $0.array }) else {
             return nil
         }
-        let content = Array(bytes.dropLast(Digest.byteCount))
-        guard bytes.count >= Digest.byteCount,
-            Digest.of(key + content).bytes == Array(bytes.suffix(Digest.byteCount))
-        else {
+        guard let content = content(of: bytes, named: name) else {
             throw StoreError.corrupt("The record '\(name)' of the store is damaged")
         }
+        return content
+    }
+
+    /// The bytes of a record without its digest; nil when this does not fit.
+    static func content(of bytes: [UInt8], named name: String) -> [UInt8]? {
+        let content = Array(bytes.dropLast(Digest.byteCount))
+        guard bytes.count >= Digest.byteCount,
+            Digest.of(Array(name.utf8) + content).bytes == Array(bytes.suffix(Digest.byteCount))
+        else { return nil }
         return content
     }
 

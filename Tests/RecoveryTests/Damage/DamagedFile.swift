@@ -34,6 +34,34 @@ enum DamagedFile {
         return entries
     }
 
+    /// Sets tags, a cursor and a kept value.
+    static func mark(_ path: String) throws {
+        let store = try Store.open(at: path)
+        let head = try store.head()
+        try store.setTag("early", at: SequenceNumber(2), author: "ada", note: "first")
+        if head > SequenceNumber(9) { try store.setTag("late", at: SequenceNumber(9)) }
+        try store.setTag("last")
+        try store.setCursor("mail", to: min(head, SequenceNumber(9)))
+        try store.setUserValues(["a": .int(7)])
+        try store.close()
+    }
+
+    /// All of these.
+    static func marks(_ path: String) throws -> [String] {
+        try reading(path) { store in
+            try store.tags().map { "\($0)" } + store.cursors().map { "\($0)" }
+                + ["\(try store.userValues())"]
+        }
+    }
+
+    /// Opens a store for reading, and closes it.
+    static func reading<R>(_ path: String, _ body: (Store) throws -> R) throws -> R {
+        let store = try Store.open(at: path, options: StoreOptions(isReadOnly: true))
+        let result = try body(store)
+        try store.close()
+        return result
+    }
+
     /// Overwrites every page that has some bytes.
     static func overwritePages(with wanted: Data, of bytes: inout Data, size: Int = 4_096) {
         while let place = bytes.range(of: wanted) {

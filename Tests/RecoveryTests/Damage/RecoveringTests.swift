@@ -26,7 +26,7 @@ struct RecoveringTests {
     @Test(arguments: [8, 66, 300])
     func `all of a store whose journal is whole is recovered`(entries: UInt64) throws {
         try DamageSample.make(at: sound, entries: entries)
-        try mark(sound)
+        try DamagedFile.mark(sound)
         let before = try Data(contentsOf: URL(fileURLWithPath: sound))
 
         let recovery = try Store.recover(from: sound, into: new)
@@ -35,7 +35,7 @@ struct RecoveringTests {
         #expect(recovery.unchanged.rawValue == entries)
         #expect(try DamageSample.readContent(new) == DamageSample.readContent(sound))
         #expect(try tables(new) == tables(sound))
-        #expect(try marks(new) == marks(sound))
+        #expect(try DamagedFile.marks(new) == DamagedFile.marks(sound))
         #expect(try Store.verify(path: new).isSound)
         #expect(try Data(contentsOf: URL(fileURLWithPath: sound)) == before)
         // Numbers of objects go on where they were.
@@ -51,7 +51,7 @@ struct RecoveringTests {
         throws
     {
         try DamageSample.make(at: sound, entries: 66)
-        try mark(sound)
+        try DamagedFile.mark(sound)
         var bytes = try Data(contentsOf: URL(fileURLWithPath: sound))
         bytes.replaceSubrange(0..<2 * 4_096, with: Data(count: 2 * 4_096))
         try bytes.write(to: URL(fileURLWithPath: damaged))
@@ -72,7 +72,7 @@ struct RecoveringTests {
 
     @Test func `what is damaged beside the journal takes nothing else along`() throws {
         try DamageSample.make(at: sound, entries: 66)
-        try mark(sound)
+        try DamagedFile.mark(sound)
         let store = try Store.open(at: sound)
         let (uuid, tags) = (store.uuid, try store.tags().map(\.name))
         try store.writing { [meta = store.parts.tables.meta] transaction in
@@ -179,7 +179,7 @@ struct RecoveringTests {
 
     @Test func `after a gap entries are carried out again, and say which they were`() throws {
         let (france, italy) = try makeSkills()
-        try mark(sound)
+        try DamagedFile.mark(sound)
         // Entry 4 renames France, entry 6 inserts Poland.
         try lose([4, 6])
 
@@ -246,7 +246,7 @@ struct RecoveringTests {
 
     @Test func `without its first entry a store begins with the model of the tables`() throws {
         let (france, italy) = try makeSkills()
-        try mark(sound)
+        try DamagedFile.mark(sound)
         try lose([1])
 
         let recovery = try Store.recover(from: damaged, into: new)
@@ -255,6 +255,7 @@ struct RecoveringTests {
         #expect(recovery.models == [SequenceNumber(1)])
         #expect(recovery.unchanged == .zero && recovery.repeated == 9)
         #expect(recovery.losses.isEmpty && !recovery.isComplete)
+        #expect(recovery.hasMarks && recovery.said == SequenceNumber(10))
         let old = try entries(of: sound)
         let store = try Store.open(at: new)
         #expect(try store.head() == SequenceNumber(10))
@@ -267,7 +268,10 @@ struct RecoveringTests {
             second.header.info["recovered"] == "entry 2, digest \(old[1].digest.hexadecimal)")
         #expect(try title(france, in: store) == "France 10")
         #expect(try title(italy, in: store) == "Italy 8")
-        #expect(try store.tags().isEmpty)
+        #expect(try store.tags().map(\.name) == ["early", "late", "last"])
+        #expect(try store.tags().map(\.sequence.rawValue) == [2, 9, 10])
+        #expect(try store.position(ofCursor: "mail") == SequenceNumber(9))
+        #expect(try store.userValues() == ["a": .int(7)])
         try store.close()
         #expect(try Store.verify(path: new).isSound)
     }
@@ -276,7 +280,8 @@ struct RecoveringTests {
         _ = try makeSkills()
         try lose([1])
         // The tables' record begins with the entry's number as its key, and ends with a digest and a check.
-        let version = try #require(try reading(sound) { try $0.entry(SequenceNumber(1)).version })
+        let version = try #require(
+            try DamagedFile.reading(sound) { try $0.entry(SequenceNumber(1)).version })
         var bytes = try Data(contentsOf: URL(fileURLWithPath: damaged))
         let wanted = Data([0, 0, 0, 0, 0, 0, 0, 1] + version.canonicalBytes)
         while let place = bytes.range(of: wanted) { bytes[place.lowerBound + 20] ^= 0xFF }
@@ -416,7 +421,7 @@ struct RecoveringTests {
     ) throws {
         let (france, _) = try makeSkills()
         var bytes = try Data(contentsOf: URL(fileURLWithPath: sound))
-        let insert = try reading(sound) { store in
+        let insert = try DamagedFile.reading(sound) { store in
             store.insert(
                 ObjectID(entity: france.entity, number: 999_999), ["title": .string("Forged")])
         }
@@ -478,7 +483,7 @@ struct RecoveringTests {
 
         _ = try Store.recover(from: sound, into: new)
 
-        #expect(try reading(new) { try $0.tags().map(\.digest) } == [Digest.of([1])])
+        #expect(try DamagedFile.reading(new) { try $0.tags().map(\.digest) } == [Digest.of([1])])
         #expect(try !Store.verify(path: new).isSound)
     }
 
@@ -560,37 +565,12 @@ extension RecoveringTests {
         try DamagedFile.entries(of: path)
     }
 
-    private func mark(_ path: String) throws {
-        let store = try Store.open(at: path)
-        let head = try store.head()
-        try store.setTag("early", at: SequenceNumber(2), author: "ada", note: "first")
-        if head > SequenceNumber(9) { try store.setTag("late", at: SequenceNumber(9)) }
-        try store.setTag("last")
-        try store.setCursor("mail", to: min(head, SequenceNumber(9)))
-        try store.setUserValues(["a": .int(7)])
-        try store.close()
-    }
-
-    private func marks(_ path: String) throws -> [String] {
-        try reading(path) { store in
-            try store.tags().map { "\($0)" } + store.cursors().map { "\($0)" }
-                + ["\(try store.userValues())"]
-        }
-    }
-
     private func tables(_ path: String) throws -> [String: Digest] {
-        try reading(path) { try $0.projectionDigest() }
+        try DamagedFile.reading(path) { try $0.projectionDigest() }
     }
 
     private func digest(_ path: String) throws -> Digest {
-        try reading(path) { try $0.headDigest() }
-    }
-
-    private func reading<R>(_ path: String, _ body: (Store) throws -> R) throws -> R {
-        let store = try Store.open(at: path, options: StoreOptions(isReadOnly: true))
-        let result = try body(store)
-        try store.close()
-        return result
+        try DamagedFile.reading(path) { try $0.headDigest() }
     }
 
     private func title(_ skill: ObjectID, in store: Store) throws -> String? {
