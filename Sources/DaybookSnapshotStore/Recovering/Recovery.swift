@@ -36,6 +36,8 @@ package struct Recovery: Sendable {
     package internal(set) var hasMarks = true
     /// Which of tags, cursors and kept values were damaged where the others could be read.
     package internal(set) var lostMarks: [String] = []
+    /// The tag at the last entry that is as it was; nil when there is none such, or nothing is missing.
+    package internal(set) var tag: String?
     /// The last entry of the new store.
     package internal(set) var head = SequenceNumber.zero
     /// Its digest.

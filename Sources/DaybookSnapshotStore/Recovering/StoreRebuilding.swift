@@ -269,6 +269,7 @@ struct StoreRebuilding {
         try store.setTag(
             name, at: recovery.unchanged,
             note: "What comes up to here is as it was in the damaged store.")
+        recovery.tag = name
     }
 
     /// The tag, if its entry is in the new store. One that says that its entry was another one goes on saying so.

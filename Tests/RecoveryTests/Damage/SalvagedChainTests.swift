@@ -187,6 +187,7 @@ struct SalvagedChainTests {
         try DamageSample.make(at: sound, entries: 120)
         let original = try Store.open(at: sound)
         let uuid = original.uuid
+        try original.setTag("recovered", at: SequenceNumber(2))
         try original.close()
         let entries = try DamagedFile.entries(of: sound)
         var bytes = try Data(contentsOf: URL(fileURLWithPath: sound))
@@ -199,8 +200,11 @@ struct SalvagedChainTests {
         #expect(recovery.said == SequenceNumber(120))
         #expect(recovery.missing.last?.upperBound == SequenceNumber(120))
         #expect(recovery.last < SequenceNumber(120) && !recovery.isComplete)
+        #expect(recovery.tag == "recovered-2")
         let store = try Store.open(at: new)
         #expect(store.uuid != uuid)
+        #expect(
+            try store.tags().first { $0.name == "recovered-2" }?.sequence == recovery.unchanged)
         try store.close()
     }
 

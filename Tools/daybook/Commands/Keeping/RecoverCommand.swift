@@ -20,10 +20,11 @@ struct RecoverCommand: Command {
 
                 Entries after a gap are carried out again on what is there, with their authors,
                 notes and times; each says under 'recovered', in its information, which entry
-                it was. The tag 'recovered' stands at the last entry that is as it was. What
-                could not be carried out is listed. Such a store has an identifier of its own,
-                and proofs about the damaged one hold up to that tag. A model whose entry is
-                lost is taken from the tables; where that was entry 1, no entry is as it was.
+                it was. The tag 'recovered' stands at the last entry that is as it was; where
+                the name is taken it is 'recovered-2', and so on. What could not be carried out
+                is listed. Such a store has an identifier of its own, and proofs about the
+                damaged one hold up to that tag. A model whose entry is lost is taken from the
+                tables; where that was entry 1, no entry is as it was.
 
                 Restore a backup instead if there is one, and clone a copy of a shared store
                 anew. Stop the programs that write to the store before.
@@ -65,7 +66,7 @@ struct RecoverCommand: Command {
             recovery.unchanged == .zero
                 ? "Recovered into '\(name)' without entry 1: no entry is as it was."
                 : "Recovered \(count(recovery.unchanged.rawValue, "entry", "entries")) as they were into "
-                    + "'\(name)'; the tag 'recovered' stands at the last of them."
+                    + "'\(name)'; the tag '\(recovery.tag ?? "recovered")' stands at the last of them."
         ]
         for range in recovery.missing { lines.append("Missing: \(range.entryName).") }
         for sequence in recovery.models {
@@ -142,6 +143,7 @@ struct RecoverCommand: Command {
                             .init("digest", .string(data.digest.hexadecimal)),
                         ])
                     })),
+            .init("tag", recovery.tag.map { .string($0) } ?? .null),
             .init("marks", .bool(recovery.hasMarks && recovery.lostMarks.isEmpty)),
             .init("sequence", .unsigned(recovery.head.rawValue)),
             .init("digest", .string(recovery.digest.hexadecimal)),
