@@ -104,7 +104,7 @@ package struct JournalSalvage {
     ) throws {
         let candidates = candidates(endingWith: end)
         let chain = SalvagedChain(
-            candidates.contradictThemselves ? consistent(candidates) : candidates,
+            candidates.contradict(end) ? consistent(candidates, endingWith: end) : candidates,
             endingWith: end,
             isEndKept: digests.contains {
                 $0.sequence == end?.sequence.rawValue && $0.digest == end?.digest
@@ -120,7 +120,9 @@ package struct JournalSalvage {
     }
 
     /// The entries without those that are not in the journal by what the trees say, as far as these can be followed.
-    private func consistent(_ candidates: [SalvagedEntry]) -> [SalvagedEntry] {
+    private func consistent(
+        _ candidates: [SalvagedEntry], endingWith end: RecordedHead?
+    ) -> [SalvagedEntry] {
         var said: [UInt64: Set<Digest>] = [:]
         var named: [UInt64: Set<Digest>] = [:]
         for entry in candidates {
@@ -134,6 +136,10 @@ package struct JournalSalvage {
         for kept in digests
         where named[kept.sequence]?.contains(kept.digest) == true && file.isInUse(kept.place) {
             said[kept.sequence, default: []].insert(kept.digest)
+        }
+        // What is recorded of the end may be damaged, and is believed where nothing else is known of that entry.
+        if let end, said[end.sequence.rawValue] == nil {
+            said[end.sequence.rawValue] = [end.digest]
         }
         return candidates.consistent(with: said)
     }

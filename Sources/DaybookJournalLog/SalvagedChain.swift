@@ -106,12 +106,16 @@ struct SalvagedChain {
 }
 
 extension [SalvagedEntry] {
-    /// Whether two of them have one number, or one does not follow the one before it.
-    var contradictThemselves: Bool {
+    /// Whether two of them have one number, one does not follow the one before it, or is another one than the last.
+    ///
+    /// - Parameter end: The last entry by what is recorded of it.
+    /// - Returns: False where all of them can be in one journal.
+    func contradict(_ end: RecordedHead?) -> Bool {
         zip(self, dropFirst()).contains { before, entry in
             before.sequence == entry.sequence
                 || before.sequence + 1 == entry.sequence && before.digest != entry.previous
         }
+            || contains { $0.sequence == end?.sequence.rawValue && $0.digest != end?.digest }
     }
 
     /// The entries, without those that are others than some that the journal is known to have, or that come after such

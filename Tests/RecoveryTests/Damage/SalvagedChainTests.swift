@@ -107,6 +107,30 @@ struct SalvagedChainTests {
         #expect(try titles() == ["France", "Italy", "Spain", "Sweden"])
     }
 
+    @Test func `another last entry than the one that is recorded is not taken for it`() throws {
+        try makeSkills(["France", "Italy", "Poland", "Spain"])
+        try DamagedFile.lose([5], of: sound, into: damaged)
+        let entries = try DamagedFile.entries(of: sound)
+        // Only the digest beside the entry is damaged, not the one that is recorded with the head.
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: damaged))
+        let record = Data(DamagedFile.big(5, 8) + entries[4].digest.bytes)
+        var place = bytes.startIndex
+        while let found = bytes.range(of: record, in: place..<bytes.endIndex) {
+            place = found.upperBound
+            if bytes[..<found.lowerBound].suffix(4) == Data("head".utf8) { continue }
+            bytes[found.lowerBound + 8] ^= 0xFF
+        }
+        try bytes.write(to: URL(fileURLWithPath: damaged))
+        try add([try forged(5, after: entries[3])])
+
+        let recovery = try Store.recover(from: damaged, into: new)
+
+        #expect(recovery.said == SequenceNumber(5))
+        #expect(recovery.missing.map(\.entryName) == ["entry 5"])
+        #expect(recovery.unchanged == SequenceNumber(4) && recovery.repeated == 0)
+        #expect(try titles() == ["France", "Italy", "Poland"])
+    }
+
     @Test func `a model of an entry that was cut off is not set again`() throws {
         try makeSkills(["France", "Italy", "Poland", "Spain"])
         try DamagedFile.lose([4], of: sound, into: damaged)
