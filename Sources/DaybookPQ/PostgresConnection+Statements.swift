@@ -55,7 +55,7 @@ extension PostgresConnection {
                 [Int32](repeating: 1, count: values.count), 1)
         }
         guard isSent == 1 else { throw fail(PostgresError(of: try open())) }
-        return try answers(until: deadline)
+        return try answers(.rows, until: deadline)
     }
 
     /// Runs commands without values, one after the other and as a whole.
@@ -79,11 +79,12 @@ extension PostgresConnection {
     ///
     /// - Parameters:
     ///   - command: The command.
+    ///   - bytesMaximum: How many bytes its rows have at most.
     ///   - deadline: When to give up and close the connection.
     /// - Returns: The rows.
     /// - Throws: As ``run(_:_:until:)``, and with ``PostgresError/Code/unexpected`` for another answer.
     package func copy(
-        _ command: String, until deadline: ContinuousClock.Instant
+        _ command: String, bytesMaximum: Int = .max, until deadline: ContinuousClock.Instant
     ) throws(PostgresError) -> [PostgresRow] {
         try LibraryUse.begin()
         defer { LibraryUse.finish() }
@@ -98,16 +99,24 @@ extension PostgresConnection {
         let error = error(of: result)
         PQclear(result)
         guard status == PGRES_COPY_OUT else {
-            _ = try answers(until: deadline)
-            throw error.map { isOpen ? $0 : fail($0) } ?? fail(PostgresRow.unexpected)
+            guard let error else { throw fail(PostgresRow.unexpected) }
+            _ = try answers(.rest, until: deadline)
+            throw isOpen ? error : fail(error)
         }
         var parser = CopyParser()
         var rows: [PostgresRow] = []
+        var bytesLeft = bytesMaximum
         while true {
             var piece: UnsafeMutablePointer<CChar>?
             let count = PQgetCopyData(try open(), &piece, 1)
             if let piece, count > 0 {
                 defer { PQfreemem(piece) }
+                bytesLeft -= Int(count)
+                guard bytesLeft >= 0 else {
+                    throw fail(
+                        PostgresError(
+                            .unexpected, "The server \(place) sends more than it was asked for."))
+                }
                 let bytes = UnsafeRawBufferPointer(start: piece, count: Int(count))
                 do { try parser.take(bytes, into: &rows) } catch { throw fail(error) }
             } else if count == 0 {
@@ -127,22 +136,47 @@ extension PostgresConnection {
 
     // MARK: - Details
 
+    /// What is taken from an answer.
+    private enum Wanted {
+        /// Its rows, which were asked for in binary form.
+        case rows
+        /// Nothing but that it has come.
+        case end
+        /// What is left after an error.
+        case rest
+    }
+
     /// Everything that the server answers to what was sent.
     private func answers(
-        until deadline: ContinuousClock.Instant
+        _ wanted: Wanted = .end, until deadline: ContinuousClock.Instant
     ) throws(PostgresError) -> [PostgresRow] {
         try flush(until: deadline)
         var rows: [PostgresRow] = []
         var failure: PostgresError?
+        var hasCome = wanted == .rest
         while let result = try nextResult(until: deadline) {
             defer { PQclear(result) }
+            hasCome = true
             if let error = error(of: result) {
                 failure = failure ?? error
-            } else if PQresultStatus(result) == PGRES_TUPLES_OK {
-                rows += Self.rows(of: result)
+                continue
+            }
+            switch PQresultStatus(result) {
+            case PGRES_TUPLES_OK:
+                guard wanted == .rows else { break }
+                do { rows += try Self.rows(of: result) } catch { throw fail(error) }
+            case PGRES_COMMAND_OK, PGRES_EMPTY_QUERY: break
+            default:
+                // Such as the beginning of a copy that nobody has asked for, which libpq would answer for ever.
+                throw fail(PostgresRow.unexpected)
+            }
+            guard .now < deadline + Self.grace else {
+                throw fail(PostgresError(.late, "The server \(place) does not end its answer."))
             }
         }
         if let failure { throw failure.code == .refused ? failure : fail(failure) }
+        // libpq drops an answer that it cannot read, and says nothing of that when there is no more of it.
+        guard hasCome else { throw fail(PostgresRow.unexpected) }
         return rows
     }
 
@@ -173,8 +207,11 @@ extension PostgresConnection {
         return PostgresError(result: result, isLost: isLost)
     }
 
-    private static func rows(of result: OpaquePointer) -> [PostgresRow] {
+    private static func rows(of result: OpaquePointer) throws(PostgresError) -> [PostgresRow] {
         let columns = PQnfields(result)
+        // A text has the length of a number, too.
+        guard PQntuples(result) == 0 || (0..<columns).allSatisfy({ PQfformat(result, $0) == 1 })
+        else { throw PostgresRow.unexpected }
         return (0..<PQntuples(result)).map { row in
             var bytes: [UInt8] = []
             let fields = (0..<columns).map { column -> Range<Int>? in

@@ -42,14 +42,17 @@ package final class PostgresConnection {
         handle = withStrings(of: description.options(for: place, at: addresses)) {
             PQconnectStartParams($0, $1, 0)
         }
-        try finishConnecting(until: deadline)
-        // The box lives as long as the connection that calls it.
+        // Before the server says anything: libpq would print it. The box lives as long as the connection that calls
+        // it.
         PQsetNoticeReceiver(
             handle,
             { box, result in
                 guard let box, let result else { return }
                 Unmanaged<NoticeBox>.fromOpaque(box).takeUnretainedValue().take(result)
             }, Unmanaged.passUnretained(notices).toOpaque())
+        try finishConnecting(until: deadline)
+        // What was said about the database is no answer to a statement.
+        _ = notices.takeWarnings()
         guard PQsetnonblocking(handle, 1) == 0 else { throw fail(PostgresError(of: handle)) }
     }
 
@@ -104,8 +107,9 @@ package final class PostgresConnection {
     ///   - deadline: When to give up.
     /// - Throws: ``PostgresError`` with ``PostgresError/Code/late``.
     func wait(_ events: Int32, until deadline: ContinuousClock.Instant) throws(PostgresError) {
+        // What has come by then is still read, but not what comes on and on.
         var files = [pollfd(fd: PQsocket(try open()), events: Int16(events), revents: 0)]
-        guard waitForFiles(&files, until: deadline) else {
+        guard .now < deadline + Self.grace, waitForFiles(&files, until: deadline) else {
             throw fail(PostgresError(.late, "The server \(place) did not answer in time."))
         }
     }
@@ -139,6 +143,9 @@ package final class PostgresConnection {
     ///   - text: The statement.
     func setPrepared(_ name: String, _ text: String) { prepared[name] = text }
 
+    /// How long what comes is read after the deadline.
+    static let grace = Duration.seconds(2)
+
     private func finishConnecting(
         until deadline: ContinuousClock.Instant
     ) throws(PostgresError) {
@@ -156,12 +163,14 @@ package final class PostgresConnection {
 /// What a server says beside its answers.
 private final class NoticeBox {
     private var warnings: [String] = []
+    private static let warningsMaximum = 16
 
     func take(_ result: OpaquePointer) {
         // The severity in English, whatever the language of the server.
         guard PostgresError.field(daybook_field_severity, of: result) == "WARNING" else {
             return
         }
+        guard warnings.count < Self.warningsMaximum else { return }
         warnings.append(PostgresError(result: result, isLost: false).message)
     }
 

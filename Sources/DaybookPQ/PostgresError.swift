@@ -32,13 +32,23 @@ package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible
     /// - Parameters:
     ///   - code: The kind.
     ///   - state: The server's name of the error.
-    ///   - message: Its first line is kept.
+    ///   - message: Its first line is kept, as far as people read it, and without what terminals obey.
     package init(_ code: Code, state: String? = nil, _ message: String) {
         self.code = code
         self.state = state
-        let line = message.split(whereSeparator: \.isNewline).first.map(String.init)
-        self.message = line ?? "The server gave no reason."
+        let line = message.split(whereSeparator: \.isNewline).first?.prefix(Self.lengthMaximum)
+        self.message = line.map(Self.printable) ?? "The server gave no reason."
     }
+
+    private static func printable(_ line: Substring) -> String {
+        var text = String.UnicodeScalarView()
+        for scalar in line.unicodeScalars {
+            text.append(scalar.properties.generalCategory == .control ? "\u{FFFD}" : scalar)
+        }
+        return String(text)
+    }
+
+    private static let lengthMaximum = 1_000
 
     /// The message, with the name of the error.
     package var description: String {

@@ -64,8 +64,11 @@ extension PostgresSession {
         after head: SharedHead, bytes: Int, from server: ConfirmedServer
     ) throws(PostgresError) -> SharedPage? {
         // A payload more may come than fits; one in chunks has a time of its own.
+        let most =
+            min(bytes, Int.max >> 1) + SharedGroup.entryBytesMaximum + Self.rowsMaximum
+            * Self.rowBytes
         let rows = try server.connection.copy(
-            Self.command(server.store, after: head, bytes: bytes),
+            Self.command(server.store, after: head, bytes: bytes), bytesMaximum: most,
             until: deadline(bytes: min(bytes, SharedGroup.entryBytesMaximum) + chunkBytes))
         var entries: [SharedEntry] = []
         var last = UInt64(0)
@@ -76,6 +79,12 @@ extension PostgresSession {
             if sequence == head.sequence {
                 hasHead = try row.bytes(4) == head.digest.bytes
             } else {
+                guard sequence > entries.last?.sequence ?? head.sequence else {
+                    throw PostgresError(
+                        .unexpected,
+                        "The server \(server.connection.place) has sent entry \(sequence) "
+                            + "out of order.")
+                }
                 entries.append(try entry(sequence, row, from: server))
             }
         }
@@ -112,7 +121,8 @@ extension PostgresSession {
             """
             COPY (SELECT bytes FROM daybook.chunk WHERE store = \(server.store) AND sequence = \(sequence)
             ORDER BY part) TO STDOUT (FORMAT binary)
-            """, until: deadline(bytes: chunks * chunkBytes))
+            """, bytesMaximum: (chunks + 1) * (chunkBytes + Self.rowBytes),
+            until: deadline(bytes: chunks * chunkBytes))
         guard rows.count == chunks else {
             throw PostgresError(.unexpected, "Chunks of entry \(sequence) are missing.")
         }
@@ -145,6 +155,8 @@ extension PostgresSession {
     /// How many rows are looked at for a page, so that a page of a long journal does not cost its length; few enough
     /// for many pages to be read while the ones before are folded.
     private static let rowsMaximum = 8_192
+    /// More than a row has beside its payload.
+    private static let rowBytes = 256
 }
 
 extension SharedPage {

@@ -23,14 +23,19 @@ final class PretendServer: Sendable {
     private let replies: [String: Reply]
 
     /// Answers as a server would, but for some replies.
-    init(_ replies: [String: Reply]) throws {
+    ///
+    /// - Parameters:
+    ///   - replies: The replies.
+    ///   - greeting: Messages with which a connection begins, besides those that have to come.
+    /// - Throws: `POSIXError` when no port is free.
+    init(_ replies: [String: Reply], greeting: [UInt8] = []) throws {
         self.replies = replies.merging(Self.usual) { mine, _ in mine }
         (listening, port) = try listeningSocket()
         Thread.detachNewThread { [listening, replies = self.replies] in
             while true {
                 let client = accept(listening, nil, nil)
                 guard client >= 0 else { break }
-                Thread.detachNewThread { Conversation(client, replies).hold() }
+                Thread.detachNewThread { Conversation(client, replies, greeting).hold() }
             }
             close(listening)
         }
@@ -134,20 +139,22 @@ extension UUID {
 private struct Conversation {
     private let client: Int32
     private let replies: [String: PretendServer.Reply]
+    private let greeting: [UInt8]
 
-    init(_ client: Int32, _ replies: [String: PretendServer.Reply]) {
+    init(_ client: Int32, _ replies: [String: PretendServer.Reply], _ greeting: [UInt8]) {
         self.client = client
         self.replies = replies
+        self.greeting = greeting
     }
 
     func hold() {
         defer { close(client) }
         guard let length = integer(), receive(length - 4) != nil else { return }
         let parameter = Array("server_version\u{0}15.0\u{0}".utf8)
-        let greeting =
+        let beginning =
             Wire.message("R", Wire.int4(0)) + Wire.message("S", parameter)
-            + Wire.message("K", Wire.int4(1) + Wire.int4(1)) + Wire.ready
-        guard send(greeting) else { return }
+            + Wire.message("K", Wire.int4(1) + Wire.int4(1)) + greeting + Wire.ready
+        guard send(beginning) else { return }
         var asked: String?
         while let kind = receive(1)?.first, let length = integer(), let body = receive(length - 4) {
             switch UInt8(kind) {
