@@ -137,8 +137,10 @@ public final class ManagedObjectContext: @unchecked Sendable {
     /// reason why a saved entry, of ``continueUndo(savesBy:limit:in:)``, could not be read. Without a
     /// handler the next save throws the error, once.
     ///
-    /// A step of a saved entry is dropped then. A step that would, with what others have saved since,
-    /// bring an attribute with a ``MergeStrategy`` to a value that its rules forbid stays.
+    /// A step of a saved entry that others block, or whose entry is damaged, is dropped then. A step that
+    /// waits for a merge or a save of this context stays, as does one whose store cannot be read just
+    /// now, and one that would, with what others have saved since, bring an attribute with a
+    /// ``MergeStrategy`` to a value that its rules forbid.
     public var undoFailureHandler: ((any Error) -> Void)?
     /// Records changes so that they can be undone; nil for a context that needs no undo.
     public var undoManager: UndoManager? {

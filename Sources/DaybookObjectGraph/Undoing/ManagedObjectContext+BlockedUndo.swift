@@ -7,26 +7,44 @@ import DaybookSnapshotStore
 extension ManagedObjectContext {
     /// Whether the last step can be undone; if not, the context reports why.
     ///
-    /// A step that stands for a saved entry is read for this, and dropped if it cannot be undone.
+    /// A step that stands for a saved entry is read for this, and dropped where the journal blocks it. Where the context
+    /// has something to do first, or the store cannot be read just now, it stays.
     func isReadyToUndo() -> Bool {
         guard let step = journal.list.last else { return false }
         guard let unread = step.unread else { return isReady(toTakeBack: step.changes) }
+        let entry = unread.sequence...unread.sequence
         do {
-            let changes = try changes(of: unread)
+            let saved = try droppingBlockedStep { try savedChanges(of: unread) }
+            let changes = try changes(saved, of: unread)
             guard isReady(toTakeBack: changes) else { return false }
-            guard changes.contains(where: { makesDifference($0.inverse) }) else {
-                throw StoreError.undoPending(unread.sequence...unread.sequence)
+            try droppingBlockedStep {
+                guard changes.contains(where: { makesDifference($0.inverse) }) else {
+                    throw StoreError.undoPending(entry)
+                }
             }
-            let origin = UndoneEntries(
-                entries: unread.sequence...unread.sequence, count: changes.count)
+            let origin = UndoneEntries(entries: entry, count: changes.count)
             journal.recordRead(changes, as: origin, in: unread.store)
             return true
         } catch {
-            journal.dropUnread()
             rememberUndoFailure(error)
             return false
         }
     }
+
+    /// Asks whether the last step can be undone, and drops it where the answer stays the same: the next undo then comes
+    /// to the step below.
+    private func droppingBlockedStep<Answer>(_ ask: () throws -> Answer) throws -> Answer {
+        do {
+            return try ask()
+        } catch let error as StoreError where Self.blockingCodes.contains(error.code) {
+            journal.dropUnread()
+            throw error
+        }
+    }
+
+    private static let blockingCodes: Set<StoreError.Code> = [
+        .undoBlocked, .corrupt, .noSuchEntry, .noSuchStore,
+    ]
 
     /// Whether changes can be taken back; if not, the context reports why.
     func isReady(toTakeBack changes: [RecordedChange]) -> Bool {

@@ -20,7 +20,9 @@ extension ManagedObjectContext {
     /// The steps go below those that are there already. Saves that have been undone, undos themselves,
     /// and saves that are steps here already are left out. An entry is read when its step is undone, and
     /// undone only if no later entry has touched the same and the context has merged what it starts
-    /// from; otherwise nothing changes, the step is dropped, and ``undoFailureHandler`` is called.
+    /// from; otherwise nothing changes, and ``undoFailureHandler`` is called. A step that later entries
+    /// block is dropped; one that waits for a merge or a save of this context, or whose entry cannot be
+    /// read just now, stays.
     ///
     /// ```swift
     /// context.undoFailureHandler = { error in print(error) }
@@ -63,10 +65,12 @@ extension ManagedObjectContext {
         return journal.insertBelow(steps.reversed())
     }
 
-    /// The changes of a step that stands for a saved entry, if it can be undone in spite of entries that
-    /// have been taken back here and not saved yet. Otherwise throws every obstacle, or that there is
-    /// nothing to undo.
-    func changes(of unread: UnreadEntry) throws -> [RecordedChange] {
+    /// What an entry changed for which a step stands, if it can be undone in spite of entries that have been taken back
+    /// here and not saved yet.
+    ///
+    /// - Throws: ``StoreError`` with code `undoBlocked` and every obstacle, or since there is nothing left to undo;
+    ///   `noSuchStore`; or when the entry cannot be read.
+    func savedChanges(of unread: UnreadEntry) throws -> [Change] {
         guard let store = coordinator.store(unread.store) else {
             throw StoreError.noSuchStore(coordinator.storeName(unread.store))
         }
@@ -78,11 +82,22 @@ extension ManagedObjectContext {
         if isBlocked, let refusal = plan.refusal {
             throw refusal
         }
-        let net = try store.store.netChanges(of: range).compactMap {
+        return try store.store.netChanges(of: range).compactMap {
             $0.without(plan.takenBack[$0.object] ?? [])
         }
-        try refuseUnmerged(net, of: range, in: store)
-        return try notTakenBackHere(net.map(\.inverse), of: range, in: store).map {
+    }
+
+    /// What ``savedChanges(of:)`` has found as the changes of the step, if they can be undone here as things stand.
+    ///
+    /// - Throws: ``StoreError`` with code `undoBlocked` where the context has to merge or to save first, `noSuchStore`,
+    ///   or when the store cannot be read.
+    func changes(_ saved: [Change], of unread: UnreadEntry) throws -> [RecordedChange] {
+        guard let store = coordinator.store(unread.store) else {
+            throw StoreError.noSuchStore(coordinator.storeName(unread.store))
+        }
+        let range = unread.sequence...unread.sequence
+        try refuseUnmerged(saved, of: range, in: store)
+        return try notTakenBackHere(saved.map(\.inverse), of: range, in: store).map {
             recorded($0.inverse, comesBack: $0.isInsert, isSaved: true, in: store)
         }
     }

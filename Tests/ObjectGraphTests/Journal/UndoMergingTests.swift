@@ -114,10 +114,13 @@ import Testing
         }
     }
 
-    @Test func `a step of the past that has not been merged is reported and dropped`() throws {
+    @Test func `a step of the past that has not been merged is reported and stays until it is`()
+        throws
+    {
         let context = staff.context()
         try context.performAndWait { () throws in
-            #expect(try employee(in: context).lastName == "one")
+            let ada = try employee(in: context)
+            #expect(ada.lastName == "one")
             try rename("two", author: "bob")
             var told: [StoreError] = []
             context.undoFailureHandler = { error in
@@ -130,6 +133,12 @@ import Testing
             #expect(told.map(\.code) == [.undoBlocked])
             #expect(told.first?.message.contains("mergeChanges()") == true)
             #expect(!context.hasChanges)
+            #expect(context.undoManager?.canUndo == true)
+            _ = try context.mergeChanges()
+            #expect(ada.lastName == "two")
+            context.undo()
+            #expect(told.count == 1)
+            #expect(ada.lastName == "one")
         }
     }
 
