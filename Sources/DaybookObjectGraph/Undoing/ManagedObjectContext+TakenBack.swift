@@ -21,10 +21,11 @@ extension ManagedObjectContext {
                 taken.formUnion(entries.range.numbers)
             }
         }
-        for save in journal.unnamedUndos(inStore: store.number) {
-            let undo = try store.store.standingUndos(after: save.sequence).first {
-                $0.undoes ~= save.sequence
-            }
+        let saves = journal.unnamedUndos(inStore: store.number)
+        guard let first = saves.map(\.sequence).min() else { return taken }
+        let undos = try store.store.standingUndos(after: first)
+        for save in saves {
+            let undo = undos.first { $0.undoes ~= save.sequence }
             guard undo.map({ taken.contains($0.sequence) }) != false else { continue }
             taken.formUnion(save.undoes.flatMap(\.numbers))
             taken.insert(save.sequence)

@@ -204,12 +204,12 @@ extension Store {
             return .proceed
         }
         // Undoing an undo makes what it had undone stand again, so the newest is looked at first.
-        var standing: [(sequence: SequenceNumber, undoes: ClosedRange<SequenceNumber>)] = []
-        for undo in undos.reversed()
-        where !standing.contains(where: { $0.undoes ~= undo.sequence }) {
-            standing.append(undo)
+        var undone = UndoneRuns()
+        return undos.reversed().filter { undo in
+            guard !undone.holds(undo.sequence) else { return false }
+            undone.add(undo.undoes, undoneBy: undo.sequence)
+            return true
         }
-        return standing
     }
 }
 
@@ -228,14 +228,13 @@ extension Store {
         limit: Int, where isWanted: (SequenceNumber, EntryHeader) -> Bool
     ) throws -> [(sequence: SequenceNumber, header: EntryHeader)] {
         var found: [(sequence: SequenceNumber, header: EntryHeader)] = []
-        var undone: [ClosedRange<SequenceNumber>] = []
+        var undone = UndoneRuns()
         var sequence = try head()
         while sequence > .zero, found.count < limit {
             let header = try header(of: sequence)
-            let isUndone = undone.contains { $0 ~= sequence }
-            undone.removeAll { $0.lowerBound >= sequence }
+            let isUndone = undone.holds(sequence)
             if let undoes = header.undoes {
-                if !isUndone { undone.append(undoes) }
+                if !isUndone { undone.add(undoes, undoneBy: sequence) }
             } else if !isUndone, header.kind != .model,
                 isWanted(sequence, header)
             {
