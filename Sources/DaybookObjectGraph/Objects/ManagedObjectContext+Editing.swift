@@ -167,9 +167,34 @@ extension ManagedObjectContext {
 
     /// Takes an object that no longer exists out of the context.
     func detach(_ object: ManagedObject) {
+        let mayBeThere = object.status.isReturned
         registry.remove(object)
         object.undergo(.detached)
         object.letGoOfRow()
+        if mayBeThere { forgetLists(showing: object.graphID) }
+    }
+
+    /// Lets lists be read again in which an object stands that has come to nothing here, and that others have brought
+    /// back as well: what they have of it counts then.
+    private func forgetLists(showing id: GraphID) {
+        do {
+            guard let row = try underlyingRow(of: id) else { return }
+            for property in binding(id.object.entity).schema.properties {
+                guard let inverse = property.opposite else { continue }
+                var destinations: [ObjectID] = []
+                if let slot = property.slot {
+                    destinations = row.values[slot].reference.map { [$0] } ?? []
+                } else if property.isStoredToMany {
+                    destinations = try parentStore.members(of: property, in: id).sorted
+                }
+                for destination in destinations {
+                    let holder = registry[GraphID(store: id.store, object: destination)]
+                    holder?.relations[inverse] = nil
+                }
+            }
+        } catch {
+            mergeFailureHandler?(error)
+        }
     }
 
     // MARK: - Delete rules
