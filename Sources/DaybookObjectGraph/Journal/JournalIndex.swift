@@ -99,7 +99,7 @@ final class JournalIndex {
     ) -> [RecordedChange] {
         var made: [RecordedChange] = []
         made.reserveCapacity(changes.count)
-        for recorded in changes {
+        for recorded in changes.withoutRivals(isBack: false) {
             if let change = make(recorded, as: .forward, in: context) {
                 made.append(change)
             } else {
@@ -116,6 +116,7 @@ final class JournalIndex {
     func takeBack(
         _ changes: [RecordedChange], in context: ManagedObjectContext
     ) -> [RecordedChange] {
+        let changes = changes.withoutRivals(isBack: true)
         // Mostly changes are taken back as they were recorded, and the list stays what it is.
         var taken = changes
         var passedOver: Set<Int> = []

@@ -60,4 +60,43 @@ import Testing
             #expect(try read(planID, as: Plan.self, in: ours).title == "kept")
         }
     }
+
+    @Test func `an undo gives a member to one owner, where its context had shown it with two`()
+        throws
+    {
+        let (ownID, otherID, stepID) = try theirs.performAndWait {
+            let plans = [Plan(context: theirs), Plan(context: theirs)]
+            let step = Step(context: theirs)
+            try theirs.save()
+            return (plans[0].objectID, plans[1].objectID, step.objectID)
+        }
+        try ours.performAndWait {
+            let step = try read(stepID, as: Step.self, in: ours)
+            #expect(step.plan == nil)
+            try theirs.performAndWait {
+                let other = try read(otherID, as: Plan.self, in: theirs)
+                other.steps = [try read(stepID, as: Step.self, in: theirs)]
+                try theirs.save()
+            }
+            let own = try read(ownID, as: Plan.self, in: ours)
+            own.steps = [step]
+            ours.processPendingChanges()
+            // The list is read now, with what the others have put in, and the step goes with it.
+            let other = try read(otherID, as: Plan.self, in: ours)
+            #expect(other.objectIDs(forRelationshipNamed: "steps") == [stepID])
+            ours.delete(other)
+            try ours.save()
+
+            ours.undo()
+
+            #expect(own.objectIDs(forRelationshipNamed: "steps") == [stepID])
+            let back = try read(otherID, as: Plan.self, in: ours)
+            #expect(back.objectIDs(forRelationshipNamed: "steps").isEmpty)
+            try ours.save()
+            ours.redo()
+            #expect(own.objectIDs(forRelationshipNamed: "steps").isEmpty)
+            ours.undo()
+            #expect(own.objectIDs(forRelationshipNamed: "steps") == [stepID])
+        }
+    }
 }
