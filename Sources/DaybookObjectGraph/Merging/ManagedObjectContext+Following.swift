@@ -124,6 +124,8 @@ extension ManagedObjectContext {
             ($0.graphID.store, $0.graphID.object) < ($1.graphID.store, $1.graphID.object)
         }
         for object in objects { object.relations = [:] }
+        // What others have made of an object that has come back here does not count, but who leads to it does.
+        for object in registry.objects where object.status.isReturned { object.relations = [:] }
         let registered = objects.map { object in
             change(of: object.graphID, isThere: isUnderlying(object.graphID))
         }

@@ -99,4 +99,37 @@ import Testing
             #expect(own.objectIDs(forRelationshipNamed: "steps") == [stepID])
         }
     }
+
+    @Test
+    func `a merge shows who has come to lead to an object that is back here and in the parent`()
+        throws
+    {
+        let child = ManagedObjectContext(parent: ours)
+        child.retainsRegisteredObjects = true
+        let (planID, stepID) = try ours.performAndWait {
+            let (plan, step) = (Plan(context: ours), Step(context: ours))
+            try ours.save()
+            return (plan.objectID, step.objectID)
+        }
+        let (plan, step) = try child.performAndWait {
+            let plan = try read(planID, as: Plan.self, in: child)
+            let step = try read(stepID, as: Step.self, in: child)
+            child.delete(step)
+            try child.save()
+            child.undo()
+            #expect(step.plan == nil)
+            return (plan, step)
+        }
+        try ours.performAndWait {
+            ours.undo()
+            let plan = try read(planID, as: Plan.self, in: ours)
+            plan.steps = [try read(stepID, as: Step.self, in: ours)]
+            ours.processPendingChanges()
+        }
+        try child.performAndWait {
+            _ = try child.mergeChanges()
+            #expect(plan.steps == [step])
+            #expect(step.plan == plan)
+        }
+    }
 }
