@@ -67,7 +67,7 @@ import Testing
         (
             "<model><entity name=\"A\"><attribute name=\"b\" attributeType=\"Integer 16\" "
                 + "defaultValueString=\"40000\"/></entity></model>",
-            "The default value of 'A.b' does not fit: it holds 16-bit integers."
+            "The default value of 'A.b' does not fit: it holds 16-bit integers, from -32768 to 32767."
         ),
         (
             "<model><entity name=\"A\" parentEntity=\"B\"/><entity name=\"B\" parentEntity=\"A\"/></model>",

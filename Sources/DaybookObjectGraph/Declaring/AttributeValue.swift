@@ -78,20 +78,41 @@ extension AttributeValue where Self: FixedWidthInteger {
     public static var emptyValue: Self? { 0 }
     /// Reads a stored value; nil when it does not fit the width.
     public init?(storedValue: Value) {
-        guard case .int(let value) = storedValue, let fitting = Self(exactly: value) else {
-            return nil
+        switch storedValue {
+        case .int(let value): self.init(exactly: value)
+        case .decimal(let value): self.init(beyondInt64: value)
+        default: return nil
         }
-        self = fitting
     }
     /// Reads an attribute; nil when its value does not fit the width.
     @inlinable
     public init?(_ attribute: borrowing StoredAttribute) {
-        guard let value = attribute.integer, let fitting = Self(exactly: value) else { return nil }
-        self = fitting
+        if let value = attribute.integer {
+            self.init(exactly: value)
+        } else {
+            self.init(storedValue: attribute.value)
+        }
     }
-    /// The value as it is stored.
+    /// The value as it is stored. A number that an `Int64` does not hold can be set and compared with, but not saved:
+    /// the save fails, and names the attribute and its limits.
     @inlinable
-    public var storedValue: Value { .int(Int64(self)) }
+    public var storedValue: Value {
+        guard let value = Int64(exactly: self) else { return valueBeyondInt64 }
+        return .int(value)
+    }
+}
+
+// A wide type, such as `UInt64`, has numbers that no attribute holds. Their stored form has the same order, and is not
+// one of an integer attribute's, so that the rules of the model refuse it.
+extension FixedWidthInteger {
+    @usableFromInline var valueBeyondInt64: Value {
+        Decimal(exactly: "\(self)").map { .decimal($0) } ?? .double(Double(self))
+    }
+
+    fileprivate init?(beyondInt64 value: Decimal) {
+        guard value.isWholeBeyondInt64 else { return nil }
+        self.init(value.plainText)
+    }
 }
 
 extension Int16: EmptyAttributeValue {

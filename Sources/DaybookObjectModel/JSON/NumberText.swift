@@ -14,6 +14,12 @@ extension Double {
 }
 
 extension Decimal {
+    /// Whether this is a whole number that an `Int64` does not hold.
+    package var isWholeBeyondInt64: Bool {
+        let parts = DecimalParts(self)
+        return parts.mantissa != 0 && parts.exponent >= 0 && Int64(plainText) == nil
+    }
+
     /// Plain digits without an exponent, the shortest for the number; `NaN` if it is not a number.
     package var plainText: String {
         let parts = DecimalParts(self)

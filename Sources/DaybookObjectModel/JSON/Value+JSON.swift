@@ -140,7 +140,7 @@ extension Value {
             case (.bool, .bool(let value)): .bool(value)
             case (.int16, .number(let text)), (.int32, .number(let text)),
                 (.int64, .number(let text)):
-                Int64(json: text).map { .int($0) }
+                Value(integer: text)
             case (.float, .number(let text)):
                 Float(text).flatMap { $0.isFinite ? .double(Double($0)) : nil }
             case (.double, .number(let text)):
@@ -164,19 +164,18 @@ extension Value {
     }
 }
 
-extension Int64 {
-    /// The integer that a JSON number is, however it is written (`5`, `5.0`, `5e3`).
-    fileprivate init?(json text: String) {
+extension Value {
+    /// The integer that a JSON number is, however it is written (`5`, `5.0`, `5e3`); a decimal number, which no attribute
+    /// of integers holds, when it has more than 64 bits.
+    fileprivate init?(integer text: String) {
         if let number = Int64(text) {
-            self = number
+            self = .int(number)
             return
         }
-        guard let decimal = Decimal(exactly: text) else { return nil }
-        let parts = DecimalParts(decimal)
-        guard parts.exponent >= 0, parts.exponent < 19, let number = Int64(decimal.plainText) else {
+        guard let decimal = Decimal(exactly: text), DecimalParts(decimal).exponent >= 0 else {
             return nil
         }
-        self = number
+        self = Int64(decimal.plainText).map { .int($0) } ?? .decimal(decimal)
     }
 }
 

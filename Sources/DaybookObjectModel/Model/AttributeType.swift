@@ -51,13 +51,13 @@ extension AttributeType {
                 .invalid,
                 "holds more than \(LargeData.inlineBytesMaximum) bytes by reference only")
         case (.int16, .int(let number)):
-            guard Int16(exactly: number) == nil else { return nil }
-            return ValueMisfit(
-                number > 0 ? .numberTooLarge : .numberTooSmall, "holds 16-bit integers")
+            return Int16(exactly: number) == nil ? integerMisfit(isTooLarge: number > 0) : nil
         case (.int32, .int(let number)):
-            guard Int32(exactly: number) == nil else { return nil }
-            return ValueMisfit(
-                number > 0 ? .numberTooLarge : .numberTooSmall, "holds 32-bit integers")
+            return Int32(exactly: number) == nil ? integerMisfit(isTooLarge: number > 0) : nil
+        case (.int16, .decimal(let number)) where number.isWholeBeyondInt64,
+            (.int32, .decimal(let number)) where number.isWholeBeyondInt64,
+            (.int64, .decimal(let number)) where number.isWholeBeyondInt64:
+            return integerMisfit(isTooLarge: number > 0)
         case (.float, .double(let number)):
             guard number.isFinite, Double(Float(number)) != number else { return nil }
             guard Float(number).isInfinite else {
@@ -74,6 +74,16 @@ extension AttributeType {
         default:
             return ValueMisfit(.invalid, "holds \(noun), not \(value.noun)")
         }
+    }
+
+    private func integerMisfit(isTooLarge: Bool) -> ValueMisfit {
+        let limits =
+            switch self {
+            case .int16: "16-bit integers, from \(Int16.min) to \(Int16.max)"
+            case .int32: "32-bit integers, from \(Int32.min) to \(Int32.max)"
+            default: "64-bit integers, from \(Int64.min) to \(Int64.max)"
+            }
+        return ValueMisfit(isTooLarge ? .numberTooLarge : .numberTooSmall, "holds \(limits)")
     }
 
     /// The noun for a value of this type in a message, with its article.

@@ -182,8 +182,12 @@ package struct Aggregation: Sendable {
         }
     }
 
+    /// Whether there are decimals among integers: numbers that are set and cannot be saved.
+    private var hasDecimals: Bool { !decimal.isZero || !decimals.isEmpty }
+
     private var sum: Value? {
         switch storage {
+        case .integer where hasDecimals: nil
         case .integer: Int64(exactly: integer).flatMap { type.holds($0) ? .int($0) : nil }
         case .double: .double(binary.value)
         case .decimal: isExact ? .decimal(decimal) : nil
@@ -193,6 +197,7 @@ package struct Aggregation: Sendable {
 
     private var mean: Value? {
         switch storage {
+        case .integer where hasDecimals: nil
         case .integer: .double(Double(integer) / Double(count))
         case .double: .double(binary.mean(of: count))
         case .decimal: isExact ? .decimal(decimal / Decimal(count)) : nil
@@ -202,6 +207,7 @@ package struct Aggregation: Sendable {
 
     private var median: Value? {
         switch storage {
+        case .integer where hasDecimals: return nil
         case .integer:
             guard let (low, high) = integers.sorted().middle else { return .null }
             return .double(Double(Int128(low) + Int128(high)) / 2)

@@ -134,7 +134,7 @@ import Testing
                 "{\"entities\":[{\"name\":\"A\",\"attributes\":[{\"name\":\"x\",\"type\":\"int16\","
                     + "\"optional\":1,\"default\":70000}]}]}",
                 "entities[0].attributes[0].optional: true or false was expected, not the number 1. "
-                    + "entities[0].attributes[0].default: It holds 16-bit integers."
+                    + "entities[0].attributes[0].default: It holds 16-bit integers, from -32768 to 32767."
             ),
             (
                 "{\"entities\":[{\"name\":\"A\",\"relationships\":[{\"name\":\"x\","

@@ -81,9 +81,9 @@ import Testing
             ("1.5", .int64, "An integer was expected, not the number 1.5."),
             (
                 "9223372036854775808", .int64,
-                "An integer was expected, not the number 9223372036854775808."
+                "It holds 64-bit integers, from -9223372036854775808 to 9223372036854775807."
             ),
-            ("70000", .int16, "It holds 16-bit integers."),
+            ("70000", .int16, "It holds 16-bit integers, from -32768 to 32767."),
             ("1", .bool, "True or false was expected, not the number 1."),
             ("5", .string, "Text was expected, not the number 5."),
             ("[]", .date, "A date such as \"2011-12-15T08:30:00Z\" was expected, not a list."),

@@ -73,7 +73,7 @@ import Testing
         #expect(
             error?.problems == [
                 "'A.a' has a minimum, which only numbers and dates can have.",
-                "'A.b' has a maximum that does not fit: it holds 16-bit integers.",
+                "'A.b' has a maximum that does not fit: it holds 16-bit integers, from -32768 to 32767.",
                 "'A.c' has a minimum above its maximum.",
                 "'A.d' has a limit of length, which only text and data can have.",
                 "'A.e' has a minimum length above its maximum length.",

@@ -53,7 +53,7 @@ import Testing
         (
             attributes(
                 AttributeDescription(name: "x", type: .int16, defaultValue: .int(70_000))),
-            "The default value of 'A.x' does not fit: it holds 16-bit integers."
+            "The default value of 'A.x' does not fit: it holds 16-bit integers, from -32768 to 32767."
         ),
         (
             attributes(

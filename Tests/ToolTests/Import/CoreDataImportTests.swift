@@ -262,7 +262,7 @@ import Testing
         ),
         (
             "UPDATE ZPARTY SET ZSMALL = 40000 WHERE Z_PK = 2",
-            "Table ZPARTY, row 2: 'Person.small' holds 16-bit integers."
+            "Table ZPARTY, row 2: 'Person.small' holds 16-bit integers, from -32768 to 32767."
         ),
         (
             "UPDATE ZPARTY SET ZRATING = 1e39 WHERE Z_PK = 2",

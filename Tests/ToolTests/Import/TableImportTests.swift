@@ -218,7 +218,7 @@ import Testing
 
     private static let refusals = [
         "line 2, column 'pages': An integer was expected, not the text \"many\".",
-        "line 7, column 'pages': It holds 16-bit integers.",
+        "line 7, column 'pages': It holds 16-bit integers, from -32768 to 32767.",
         "line 8: The row has 3 fields, the header 4.",
         "line 5, column 'shelf': There is no 'Shelf' with such a 'label'.",
         "line 3, column 'isbn': 'isbn' must be unique, and Book/5 has the same value.",
