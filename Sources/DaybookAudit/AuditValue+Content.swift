@@ -75,7 +75,7 @@ extension AuditValue {
     public func decoded<Wanted: Decodable>(as type: Wanted.Type = Wanted.self) throws -> Wanted? {
         switch content {
         case .none: return nil
-        case .coded(let json): return try JSONDecoder().decode(type, from: json)
+        case .coded(let json): return try JSONDecoder.ofCodedValues.decode(type, from: json)
         default:
             throw DecodingError.typeMismatch(
                 type,

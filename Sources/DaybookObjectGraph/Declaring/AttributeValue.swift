@@ -347,35 +347,3 @@ extension AttributeValue where Self: RawRepresentable, RawValue: AttributeValue 
     @inlinable
     public var storedValue: Value { rawValue.storedValue }
 }
-
-/// A `Codable` type that an attribute can have; kept as JSON with sorted keys.
-///
-/// A value that cannot be encoded (a "not a number" inside) is stored as null.
-public protocol CodableAttributeValue: AttributeValue, Codable {}
-
-extension CodableAttributeValue {
-    /// ``AttributeType/codable``.
-    public static var attributeType: AttributeType { .codable }
-    /// Reads stored JSON; nil when it does not decode.
-    public init?(storedValue: Value) {
-        guard case .data(let data) = storedValue else { return nil }
-        do {
-            self = try JSONDecoder().decode(Self.self, from: data)
-        } catch {
-            return nil
-        }
-    }
-    /// The value as JSON.
-    public var storedValue: Value { codedValue }
-
-    /// The value as JSON, with the elements of a set in any order.
-    var codedValue: Value {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        do {
-            return .data(try encoder.encode(self))
-        } catch {
-            return .null
-        }
-    }
-}

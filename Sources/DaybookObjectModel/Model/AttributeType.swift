@@ -71,6 +71,9 @@ extension AttributeType {
                 ? nil : ValueMisfit(.invalidDate, "holds finite dates")
         case (.url, .string(let text)):
             return URL(string: text) == nil ? ValueMisfit(.invalidURL, "holds a URL") : nil
+        case (.codable, .string):
+            return ValueMisfit(
+                .invalid, "holds coded values, and was given one that cannot be encoded")
         default:
             return ValueMisfit(.invalid, "holds \(noun), not \(value.noun)")
         }
