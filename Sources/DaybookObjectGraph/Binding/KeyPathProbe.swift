@@ -51,8 +51,10 @@ enum KeyPathProbe {
     /// Follows a key path that starts at a prototype.
     static func meaning(of keyPath: AnyKeyPath, on prototype: ManagedObject) -> KeyPathMeaning {
         let trace = Trace()
+        // A computed property may have others followed, as in a fetch in another container.
+        let outer = ThreadValues[key]
         ThreadValues[key] = trace
-        defer { ThreadValues[key] = nil }
+        defer { ThreadValues[key] = outer }
         _ = prototype[keyPath: keyPath]
         var steps = KeyPathStep.properties(of: keyPath)
         let isIdentifier = steps.last == identifierStep

@@ -102,18 +102,24 @@ final class IdentityMap {
         arrangement &+= 1
     }
 
-    /// Forgets an instance.
-    func remove(_ id: GraphID) {
-        if let slot = table.slot(of: id.word) { clear(slot) }
+    /// Forgets an instance, unless another one has replaced it.
+    func remove(_ object: ManagedObject) {
+        if let slot = slot(of: object) { clear(slot) }
     }
 
     /// Forgets an instance that goes away, unless another one has replaced it.
     func forget(_ object: ManagedObject) {
-        guard let slot = table.slot(of: object.graphID.word),
-            table[slot]?.refers(to: object) == true
-        else { return }
+        guard let slot = slot(of: object) else { return }
         clear(slot)
         table.shrinkIfSparse()
+    }
+
+    /// Where an instance is; nil when it is in no slot.
+    private func slot(of object: ManagedObject) -> Int? {
+        guard let slot = table.slot(of: object.graphID.word),
+            table[slot]?.refers(to: object) == true
+        else { return nil }
+        return slot
     }
 
     private func clear(_ slot: Int) {

@@ -59,16 +59,17 @@ final class ObjectRegistry {
         if isRetaining { retained.insert(object) }
     }
 
-    /// Forgets an instance.
+    /// Forgets an instance. Another one that has replaced it stays, with what is known of it.
     func remove(_ object: ManagedObject) {
-        map.remove(object.graphID)
+        let isReplaced = map[object.graphID].map { $0 !== object } ?? false
+        map.remove(object)
         retained.remove(object)
-        if !barring.isEmpty { barring[object.graphID] = nil }
+        if !isReplaced, !barring.isEmpty { barring[object.graphID] = nil }
     }
 
     /// Registers an instance under another identifier.
     func move(_ object: ManagedObject, to id: GraphID) {
-        map.remove(object.graphID)
+        map.remove(object)
         object.graphID = id
         map.register(object)
     }

@@ -34,14 +34,32 @@ import Testing
                     // It is released and removes itself.
                     if let employee = held.removeValue(forKey: id) { map.forget(employee) }
                 default:
-                    map.remove(id)
-                    held[id] = nil
+                    if let employee = held.removeValue(forKey: id) { map.remove(employee) }
                 }
                 #expect(map[id] === held[id], "seed \(seed)")
             }
 
             #expect(Set(map.objects) == Set(held.values), "seed \(seed)")
             for (id, employee) in held { #expect(map[id] === employee, "seed \(seed)") }
+        }
+    }
+
+    @Test func `removing an instance leaves the one that has taken its place`() throws {
+        let store = try StaffStore()
+        try store.inContext { context in
+            let binding = context.binding(forInserting: "Employee", as: Employee.self)
+            let id = GraphID(store: 0, object: ObjectID(entity: binding.schema.number, number: 7))
+            let first = Employee(FaultSeed(binding: binding, graphID: id))
+            let second = Employee(FaultSeed(binding: binding, graphID: id))
+            let map = IdentityMap()
+            map.register(first)
+            map.register(second)
+
+            map.remove(first)
+            #expect(map[id] === second)
+
+            map.remove(second)
+            #expect(map[id] == nil)
         }
     }
 
