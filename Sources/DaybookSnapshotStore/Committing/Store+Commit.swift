@@ -56,7 +56,9 @@ extension Store {
             verifies: options.verification == .afterCommit,
             takesNumbers: sharing == nil && numbers.isLow,
             numbersTaken: numbers.bound, chunks: try chunkTable(for: prepared.changes))
-        let outcome = try doubting { try writing(keeping: $0) { try commit.run(in: $0) } }
+        let outcome = try givingUpTakenNumbers(of: prepared.request) {
+            try doubting { try writing(keeping: $0) { try commit.run(in: $0) } }
+        }
         if let block = outcome.block { numbers.add(block) }
         if sharing != nil, numbers.isLow { takeNumbersAhead() }
         if let sequence = outcome.result.sequence { publish(sequence) }
@@ -67,6 +69,38 @@ extension Store {
 }
 
 extension Store {
+    /// Gives up the object numbers that are left when a new object is refused because another one has its number: whoever
+    /// has given that out has the next ones, too.
+    private func givingUpTakenNumbers<Result>(
+        of request: SaveRequest, _ save: () throws -> Result
+    ) throws -> Result {
+        do {
+            return try save()
+        } catch let error as StoreError where error.code == .validation {
+            let refused = Set(error.failures.compactMap(\.object))
+            let new = request.changes.lazy.filter {
+                $0.isInsert && refused.contains($0.object) && !request.returned.contains($0.object)
+            }.map(\.object)
+            if try areTaken(Array(new), refusedFor: error) { numbers.giveUp() }
+            throw error
+        }
+    }
+
+    /// Whether the store has any of some objects; throws the error for which they are asked when it cannot be read.
+    private func areTaken(_ objects: [ObjectID], refusedFor error: StoreError) throws -> Bool {
+        guard !objects.isEmpty else { return false }
+        do {
+            return try reading { [rows = parts.tables.rows] transaction in
+                try objects.contains {
+                    try transaction.contains(rows, StoreKey.object($0).span.bytes)
+                }
+            }
+        } catch is StoreError {
+            // The save was refused for a better reason.
+            throw error
+        }
+    }
+
     /// Keeps the outcome of a save in doubt, for ``settle(_:)``.
     private func doubting(
         _ body: (WriteOutcome<Commit.Outcome>) throws -> Commit.Outcome

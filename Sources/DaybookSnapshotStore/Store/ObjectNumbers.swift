@@ -5,7 +5,8 @@ internal import Synchronization
 /// The object numbers that this store may give out without asking the file.
 ///
 /// Invariants: every number in a block was taken from the file in a durable write, by this store
-/// alone, and is given out once; unless they are imagined, for objects that are never saved.
+/// alone, and is given out once; unless they are imagined, for objects that are never saved. A copy of the file that is
+/// made in between has taken them as well; where that shows, all that are left are given up.
 final class ObjectNumbers: Sendable {
     private let blocks = Mutex<[Range<UInt64>]>([])
     private let greatestBound = Atomic<UInt64>(0)
@@ -66,6 +67,12 @@ final class ObjectNumbers: Sendable {
     func imagine(from first: UInt64) {
         hasImagined.store(true, ordering: .relaxed)
         blocks.withLock { $0 = [first..<first + 1 << 32] }
+    }
+
+    /// Forgets the numbers that are left: somebody else gives them out, too.
+    func giveUp() {
+        guard !areImagined else { return }
+        blocks.withLock { $0 = [] }
     }
 
     /// Removes the last block, to give it back to the file.

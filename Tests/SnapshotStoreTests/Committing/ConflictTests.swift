@@ -194,6 +194,27 @@ struct ConflictTests {
         #expect(try conflicting.name() == .string("theirs"))
     }
 
+    @Test func `after a number that others have, the numbers behind it are not given out`() throws {
+        let temporary = try TemporaryStore()
+        let store = temporary.store
+        let first = try store.newObject("Person")
+        let others = (1...3).map { ObjectID(entity: first.entity, number: first.number + $0) }
+        try store.commit(
+            SaveRequest(changes: others.map { store.insert($0, ["name": .string("theirs")]) }))
+        let second = try store.newObject("Person")
+
+        let error = #expect(throws: StoreError.self) {
+            try store.commit(
+                SaveRequest(changes: [store.insert(second, ["name": .string("ours")])]))
+        }
+        let third = try store.newObject("Person")
+        try store.commit(SaveRequest(changes: [store.insert(third, ["name": .string("ours")])]))
+
+        #expect(error?.failures.map(\.object) == [second])
+        #expect(others.contains(second))
+        #expect(!others.contains(third))
+    }
+
     @Test func `an object that comes back after others brought it back meets what they have`()
         throws
     {
