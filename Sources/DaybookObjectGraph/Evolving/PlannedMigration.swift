@@ -129,7 +129,8 @@ struct PlannedMigration {
                     readingMode: .pinned(base))
                 let root = ManagedObjectContext(
                     coordinator: try coordinator(of: stage.toVersion, on: staged))
-                let held = QueryGenerationToken(sequences: [staged.uuid: base])
+                let held = QueryGenerationToken(
+                    entries: [staged.uuid: QueryGenerationToken.Entry(sequence: base, digest: nil)])
                 try root.performAndWait { try root.setQueryGeneration(from: held) }
                 try fill(root, reading: old, by: migrate)
                 try root.performAndWait {

@@ -38,8 +38,8 @@ extension CoordinatedStores: RowFinder {
     /// An object's row as the store has it.
     private func storedRow(of id: GraphID) throws -> EncodedRow? {
         let store = try store(of: id)
-        if isWatched { return try read(store) { try $0.packedRow(id.object) } }
-        return try store.row(of: id.object, at: position(toRead: store))
+        guard !isWatched, !isHeld else { return try read(store) { try $0.packedRow(id.object) } }
+        return try store.row(of: id.object)
     }
 
     func exists(_ id: GraphID) throws -> Bool { try storedRow(of: id) != nil }

@@ -51,7 +51,7 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
         self.coordinator = coordinator
         isPast = true
         startAtHeads()
-        held = QueryGenerationToken(sequences: [:])
+        held = QueryGenerationToken(entries: [:])
         for (store, sequence) in sequences { positions[store]?.pinned = sequence }
         notePins()
     }
@@ -66,7 +66,7 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
         isPast = false
         speculates = true
         startAtHeads()
-        held = QueryGenerationToken(sequences: [:])
+        held = QueryGenerationToken(entries: [:])
         for (store, sequence) in sequences {
             let rewinds = positions[store]?.rewinds ?? 0
             positions[store] = StorePosition(
@@ -182,7 +182,19 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
     func read<Result>(
         _ store: PersistentStore, _ body: (borrowing Snapshot) throws -> Result
     ) throws -> Result {
-        try store.read(at: position(toRead: store), watchedBy: watch, body)
+        guard held != nil else { return try store.read(at: nil, watchedBy: watch, body) }
+        let pinned = try pin(of: store)
+        var isOpen = false
+        do {
+            return try store.read(at: pinned, watchedBy: watch) { snapshot in
+                isOpen = true
+                try pinMarks.check(pinned, of: store, in: snapshot)
+                return try body(snapshot)
+            }
+        } catch let error as StoreError where error.code == .noSuchEntry && !isOpen {
+            guard pinMarks.place(of: pinned, in: store.number) != nil else { throw error }
+            throw StoreError.cutOff(pinned, of: store)
+        }
     }
 
     /// Whether what is read is counted.
@@ -209,10 +221,15 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
     /// The entry whose state is read; nil for the newest.
     func position(toRead store: PersistentStore) throws -> SequenceNumber? {
         guard held != nil else { return nil }
-        if isHeldAtNextRead { try pin() }
-        let pinned = positions[store.number]?.pinned ?? .zero
+        let pinned = try pin(of: store)
         try pinMarks.check(pinned, of: store)
         return pinned
+    }
+
+    /// The entry to which reading is held, as far as is known there still.
+    private func pin(of store: PersistentStore) throws -> SequenceNumber {
+        if isHeldAtNextRead { try pin() }
+        return positions[store.number]?.pinned ?? .zero
     }
 
     private func pin() throws {
@@ -223,6 +240,7 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
             positions[store.number] = position
         }
         isHeldAtNextRead = false
+        notePins()
     }
 
     func reading<Result>(_ state: ReadState, _ body: () throws -> Result) throws -> Result {
@@ -232,7 +250,7 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
             (held, isHeldAtNextRead, pinMarks) = (before, isHeldLater, marks)
             for number in positions.keys { positions[number]?.pinned = pins[number] ?? nil }
         }
-        (held, isHeldAtNextRead) = (QueryGenerationToken(sequences: [:]), false)
+        (held, isHeldAtNextRead) = (QueryGenerationToken(entries: [:]), false)
         for store in stores {
             var position = position(in: store)
             position.pinned = state.sequences[store.number] ?? .zero
@@ -249,14 +267,22 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
 
     var generation: QueryGenerationToken? {
         guard held != nil, !isHeldAtNextRead else { return held }
+        notePins()
         let pairs = coordinator.persistentStores.compactMap { store in
-            positions[store.number]?.pinned.map { (store.identifier, $0) }
+            positions[store.number]?.pinned.map { sequence in
+                let place = pinMarks.place(of: sequence, in: store.number)
+                return (
+                    store.identifier,
+                    QueryGenerationToken.Entry(sequence: sequence, digest: place?.digest)
+                )
+            }
         }
-        return QueryGenerationToken(sequences: Dictionary(pairs) { first, _ in first })
+        return QueryGenerationToken(entries: Dictionary(pairs) { first, _ in first })
     }
 
     func hold(to token: QueryGenerationToken?) throws {
         guard !isPast else { throw StoreError.noGeneration(isChild: false) }
+        let places = try places(of: token)
         speculates = false
         held = token
         isHeldAtNextRead = token == .current
@@ -266,7 +292,23 @@ final class CoordinatedStores: ParentStore, @unchecked Sendable {
             position.pin(at: token?.sequence(inStore: store.identifier))
             positions[store.number] = position
         }
-        if !isHeldAtNextRead { notePins() }
+        for (store, place) in places { pinMarks.note(place, in: store) }
+        if held != nil, !isHeldAtNextRead { notePins() }
+    }
+
+    /// The entries of a token that are known by more than their numbers, by the number of the store.
+    ///
+    /// - Throws: ``StoreError`` with code `generation` when one is not there any more; when a store cannot be read.
+    private func places(of token: QueryGenerationToken?) throws -> [UInt32: JournalPlace] {
+        var places: [UInt32: JournalPlace] = [:]
+        for store in stores {
+            guard let place = token?.entries?[store.identifier]?.place else { continue }
+            guard try store.store.has(place) else {
+                throw StoreError.cutOff(place.sequence, of: store)
+            }
+            places[store.number] = place
+        }
+        return places
     }
 
     func reset() {

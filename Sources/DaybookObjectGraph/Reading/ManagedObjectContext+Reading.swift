@@ -132,7 +132,8 @@ extension ManagedObjectContext {
     /// - Parameter token: ``QueryGenerationToken/current`` for the state at the next read, another
     ///   context's token for the state that one reads, nil for always the newest.
     /// - Throws: ``StoreError`` with code `generation` for a context with a parent, which always reads
-    ///   what its parent has, and for one that reads a point in the past.
+    ///   what its parent has, for one that reads a point in the past, and for a token whose entry has been cut
+    ///   off. The context is held to what it was then.
     public func setQueryGeneration(from token: QueryGenerationToken?) throws {
         requireQueue()
         try parentStore.hold(to: token)

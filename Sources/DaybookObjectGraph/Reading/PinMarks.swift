@@ -6,8 +6,8 @@ import DaybookSnapshotStore
 struct PinMarks {
     private struct Mark {
         let place: JournalPlace
-        /// How often the journal had been cut off when the entry was last found.
-        var rewinds: UInt64
+        /// How often the journal had been cut off when the entry was last found; nil before it was looked for.
+        var rewinds: UInt64?
     }
 
     /// By the number of the store.
@@ -19,6 +19,16 @@ struct PinMarks {
     /// Forgets the entries of all stores.
     mutating func forgetAll() { marks = [:] }
 
+    /// Notes the entry of a store as it was found elsewhere.
+    mutating func note(_ place: JournalPlace, in store: UInt32) {
+        marks[store] = Mark(place: place, rewinds: nil)
+    }
+
+    /// Which entry was noted under a number.
+    func place(of sequence: SequenceNumber, in store: UInt32) -> JournalPlace? {
+        marks[store].flatMap { $0.place.sequence == sequence ? $0.place : nil }
+    }
+
     /// Notes which entry has a number, unless that is noted.
     ///
     /// - Throws: ``StoreError`` with code `generation` when it is another entry than the one that was noted; when the
@@ -26,31 +36,43 @@ struct PinMarks {
     /// - Complexity: O(1) while no entries are cut off.
     mutating func check(_ sequence: SequenceNumber, of store: PersistentStore) throws {
         guard sequence > .zero else { return }
-        let rewinds = try store.store.end().rewinds
+        do {
+            try store.store.read(at: sequence) { try check(sequence, of: store, in: $0) }
+        } catch let error as StoreError where error.code == .noSuchEntry {
+            guard place(of: sequence, in: store.number) == nil else {
+                throw StoreError.cutOff(sequence, of: store)
+            }
+            // Reading tells that there is no such entry.
+        }
+    }
+
+    /// Notes which entry has a number in what is about to be read, unless that is noted.
+    ///
+    /// - Throws: As ``check(_:of:)``.
+    mutating func check(
+        _ sequence: SequenceNumber, of store: PersistentStore, in snapshot: borrowing Snapshot
+    ) throws {
+        guard sequence > .zero else { return }
+        let rewinds = try snapshot.rewinds()
         guard let mark = marks[store.number], mark.place.sequence == sequence else {
-            try note(sequence, of: store, rewinds)
+            marks[store.number] = try snapshot.place(after: sequence).map {
+                Mark(place: $0, rewinds: rewinds)
+            }
             return
         }
         guard mark.rewinds != rewinds else { return }
-        guard try store.store.has(mark.place) else {
-            throw StoreError(
-                .generation,
-                "The context reads '\\(store.name)' as of entry \\(sequence), which the journal does not have any "
-                    + "more or has another of: entries were cut off. Make another context, or hold it to another "
-                    + "generation.")
-        }
+        guard try snapshot.has(mark.place) else { throw StoreError.cutOff(sequence, of: store) }
         marks[store.number]?.rewinds = rewinds
     }
+}
 
-    private mutating func note(
-        _ sequence: SequenceNumber, of store: PersistentStore, _ rewinds: UInt64
-    ) throws {
-        do {
-            let place = try store.store.place(after: sequence)
-            marks[store.number] = Mark(place: place, rewinds: rewinds)
-        } catch let error as StoreError where [.corrupt, .noSuchEntry].contains(error.code) {
-            // Reading tells whether there is such an entry, and asks for no digest.
-            marks[store.number] = nil
-        }
+extension StoreError {
+    /// The entry to which a context is held is not there any more.
+    static func cutOff(_ sequence: SequenceNumber, of store: PersistentStore) -> StoreError {
+        StoreError(
+            .generation,
+            "The context reads '\(store.name)' as of entry \(sequence), which the journal does not have any "
+                + "more or has another of: entries were cut off. Make another context, or hold it to another "
+                + "generation.")
     }
 }

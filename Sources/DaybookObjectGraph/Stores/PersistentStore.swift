@@ -126,10 +126,10 @@ public final class PersistentStore: Sendable {
         return try store.read(at: sequence, watchedBy: watch, body)
     }
 
-    /// Reads the row of an object: the most frequent read of all, so it is one function.
-    func row(of object: ObjectID, at sequence: SequenceNumber?) throws -> EncodedRow? {
+    /// Reads the row of an object as it is now: the most frequent read of all, so it is one function.
+    func row(of object: ObjectID) throws -> EncodedRow? {
         reads.add(1, ordering: .relaxed)
-        return try store.packedRow(of: object, at: sequence)
+        return try store.packedRow(of: object, at: nil)
     }
 
     /// Appends an entry, announces it, and makes sure that no context gets a row from before it.

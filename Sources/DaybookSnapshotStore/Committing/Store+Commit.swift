@@ -203,9 +203,23 @@ final class Commit: Sendable {
             numbersTaken: numbersTaken, chunks: chunks)
     }
 
+    /// This save as one that stands on an entry: the one on which it stood was cut off, and no entry is based on itself
+    /// or a later one.
+    private func rebased(on base: SequenceNumber) throws -> Commit {
+        var request = prepared.request
+        request.header.base = base
+        return Commit(
+            try ValidatedSave(request, schema: parts.projection.schema), models: models,
+            parts: parts, clock: clock, verifies: verifies, takesNumbers: takesNumbers,
+            numbersTaken: numbersTaken, chunks: chunks)
+    }
+
     private func save(
         after last: LastCommitState, in transaction: borrowing WriteTransaction
     ) throws -> Outcome {
+        guard prepared.request.header.base <= last.head.sequence else {
+            return try rebased(on: last.head.sequence).save(after: last, in: transaction)
+        }
         try prepared.refuseUndo(after: last.head.sequence)
         try ConditionCheck(parts, at: last.head.sequence).check(
             prepared.request.conditions, in: transaction)

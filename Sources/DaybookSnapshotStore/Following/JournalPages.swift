@@ -37,7 +37,7 @@ extension Store {
     ///
     /// - Complexity: O(log *n*) page reads.
     package func has(_ place: JournalPlace) throws -> Bool {
-        try reading { try parts.has(place, in: $0) }
+        try reading { try parts.journal.has(place, in: $0) }
     }
 
     /// Refuses to go on after a place that is not one of the journal any more.
@@ -58,7 +58,7 @@ extension Store {
     }
 }
 
-extension StoreParts {
+extension Journal {
     /// Whether the journal has the entry of a place, and not another one of its number. Where that cannot be read, it
     /// counts as being there: damage is told by whoever reads the entry, and by the check of the journal.
     func has(
@@ -66,11 +66,36 @@ extension StoreParts {
     ) throws -> Bool {
         guard place.sequence > .zero else { return true }
         do {
-            guard try place.sequence <= journal.last(in: transaction) else { return false }
-            return try journal.digest(at: place.sequence, in: transaction) == place.digest
+            guard try place.sequence <= last(in: transaction) else { return false }
+            return try digest(at: place.sequence, in: transaction) == place.digest
         } catch is JournalError {
             return true
         }
+    }
+}
+
+extension Snapshot {
+    /// How often entries were cut off the end of the journal.
+    ///
+    /// - Complexity: O(1).
+    package func rewinds() throws -> UInt64 {
+        try StateFindings.rewinds(projection.tables, in: transaction)
+    }
+
+    /// The place after an entry; nil where that cannot be read. The entry itself is not read.
+    ///
+    /// - Complexity: O(log *n*) page reads.
+    package func place(after sequence: SequenceNumber) throws -> JournalPlace? {
+        do {
+            return JournalPlace(sequence, try journal.digest(at: sequence, in: transaction))
+        } catch is JournalError {
+            return nil
+        }
+    }
+
+    /// Whether the journal has the entry of a place, as ``Store/has(_:)``.
+    package func has(_ place: JournalPlace) throws -> Bool {
+        try journal.has(place, in: transaction)
     }
 }
 

@@ -90,7 +90,7 @@ extension Store {
                 let generation = number.map { kept?.generation($0) } ?? kept?.current
                 // Made between the look for it and the beginning of the transaction.
                 if generation != nil, table == nil { return nil }
-                if let generation, try !parts.has(generation.place, in: transaction) {
+                if let generation, try !parts.journal.has(generation.place, in: transaction) {
                     throw StoreError.stateLost(name, generation.place.sequence)
                 }
                 return try body(StateReader(generation, table, transaction.shared()))

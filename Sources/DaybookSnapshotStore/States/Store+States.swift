@@ -133,11 +133,12 @@ extension Store {
             // Entries may have been cut off since the target was set.
             let target = min(target ?? head, head)
             // A state of entries that are gone has no future: what is being built in its place goes first.
-            let isLost = try kept.map { try !parts.has($0.current.place, in: transaction) } ?? false
+            let isLost =
+                try kept.map { try !parts.journal.has($0.current.place, in: transaction) } ?? false
             let generation = try kept?.generation(
                 movedBy: version, to: target, rebuilds: rebuilds || isLost)
             try generation?.check(form, of: name)
-            if let generation, try !parts.has(generation.place, in: transaction) {
+            if let generation, try !parts.journal.has(generation.place, in: transaction) {
                 throw StoreError.stateLost(name, generation.place.sequence)
             }
             return FoldTask(

@@ -63,7 +63,7 @@ struct StateCheck {
                     + "\(generation.version), and should have \(generation.keyCount) and "
                     + "\(generation.byteCount).")
         }
-        guard try !parts.has(generation.place, in: transaction) else { return }
+        guard try !parts.journal.has(generation.place, in: transaction) else { return }
         add(
             place,
             "The projection '\(name)' stands after an entry \(generation.place.sequence) that is not the one "

@@ -155,4 +155,53 @@ struct CutBackFollowingTests {
             #expect(try owners(in: held) == ["Ada"] + Array(repeating: "Cyd", count: more))
         }
     }
+
+    @Test(arguments: [0, 3, 9])
+    func `a generation that was cut off is refused, and shows no other`(_ more: Int) throws {
+        let (_, kept) = try saveSome()
+        let held = followed.container.newBackgroundContext()
+        let token = try held.performAndWait { () throws in
+            try held.setQueryGeneration(from: .current)
+            #expect(try owners(in: held) == ["Ada", "Bea", "Ben", "Bob"])
+            return try #require(held.queryGenerationToken)
+        }
+        let later = followed.container.newBackgroundContext()
+        try later.performAndWait { () throws in
+            try later.setQueryGeneration(from: token)
+            #expect(later.queryGenerationToken == token)
+            #expect(try owners(in: later) == ["Ada", "Bea", "Ben", "Bob"])
+        }
+
+        try cutBack(to: kept)
+        for _ in 0..<more { try followed.open("Cyd", in: other) }
+
+        let last = followed.container.newBackgroundContext()
+        try last.performAndWait { () throws in
+            #expect(code { try last.setQueryGeneration(from: token) } == .generation)
+            // It is held to nothing.
+            #expect(last.queryGenerationToken == nil)
+            #expect(try owners(in: last) == ["Ada"] + Array(repeating: "Cyd", count: more))
+        }
+        #expect(later.performAndWait { code { _ = try owners(in: later) } } == .generation)
+    }
+
+    @Test(arguments: [0, 9])
+    func `a fault of a context that is held shows nothing of another journal`(_ more: Int) throws {
+        let (account, kept) = try saveSome()
+        let held = followed.container.newBackgroundContext()
+        let ada = try held.performAndWait { () throws in
+            try held.setQueryGeneration(from: .current)
+            let ada = try held.account(account)
+            #expect(ada.balance == 5)
+            held.refresh(ada, mergeChanges: false)
+            return ada
+        }
+
+        try cutBack(to: kept)
+        for balance in 0..<more { try set(account, Decimal(10 + balance)) }
+
+        held.performAndWait {
+            #expect(code { try ada.willAccessValue(forKey: "balance") } == .generation)
+        }
+    }
 }

@@ -62,6 +62,25 @@ import Testing
         _ = evolving
     }
 
+    @Test func `a save that stood on what was cut off stands on what is left`() throws {
+        let evolving = try Evolving(titled())
+        let store = evolving.store
+        try store.add("Skill", ["title": .string("Sailing")])
+        let kept = try store.head()
+        try store.add("Skill", ["title": .string("Rowing")])
+        let base = try store.head()
+        try store.cutBack(to: kept)
+
+        let insert = store.insert(try store.newObject("Skill"), ["title": .string("Diving")])
+        let result = try store.commit(
+            SaveRequest(header: EntryHeader(base: base), changes: [insert]))
+
+        let entry = try store.entry(try #require(result.sequence))
+        #expect(entry.sequence == base)
+        #expect(entry.header.base == kept)
+        try store.expectSound()
+    }
+
     @Test func `a model before what was cut off stays`() throws {
         let evolving = try Evolving(titled())
         let new = try evolving.open(titled(attribute("rank", .int64, default: .int(7))))
