@@ -51,6 +51,14 @@ extension CoordinatedStores: RowFinder {
         return try store.disappearance(of: id.object, at: position(toRead: store))
     }
 
+    func changesOfDelete(of id: GraphID) throws -> [Change] {
+        let store = try store(of: id)
+        guard let deletion = try read(store, { try $0.deletion(of: id.object) }) else { return [] }
+        // A program with another model may have saved it.
+        let schema = store.store.schema
+        return try store.store.entry(deletion).changes.compactMap { $0.shown(by: schema) }
+    }
+
     // MARK: - Values, members and queries
 
     func members(of property: SchemaProperty, in id: GraphID) throws -> RelationMembers {

@@ -90,6 +90,10 @@ final class ParentContext: ParentStore, @unchecked Sendable {
         try parent.performForChild { try parent.currentAbsence(of: id) }
     }
 
+    func changesOfDelete(of id: GraphID) throws -> [Change] {
+        try parent.performForChild { try parent.changesOfDelete(of: id) }
+    }
+
     func readTogether(_ objects: [ManagedObject], _ body: CommonReading) throws {
         try parent.performForChild {
             try body(

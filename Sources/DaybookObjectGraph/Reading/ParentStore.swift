@@ -71,6 +71,9 @@ protocol ParentStore: AnyObject, Sendable {
     /// Why an object has no row.
     func absence(of id: GraphID) throws -> StoreError
 
+    /// What happened to objects when one was deleted, which is gone; nothing when there never was such an object.
+    func changesOfDelete(of id: GraphID) throws -> [Change]
+
     /// Reads for several objects: `body` is called for as many of them as can be read at once.
     func readTogether(_ objects: [ManagedObject], _ body: CommonReading) throws
 

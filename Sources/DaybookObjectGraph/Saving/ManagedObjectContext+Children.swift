@@ -151,6 +151,7 @@ extension ManagedObjectContext {
                     merged: change, of: item.id, binding(item.id.object.entity).schema)
             }
         }
+        let returning = try returnMembers(of: save, &outcomes, references)
         for (item, index) in zip(save.items, outcomes.indices) {
             try settleReferences(of: &outcomes[index], item.id, save.policy, &references)
             let outcome = outcomes[index]
@@ -163,13 +164,19 @@ extension ManagedObjectContext {
                     isReturned: item.isReturned || change.isInsert && !item.change.isInsert,
                     barring: item.barring))
         }
+        for (id, change) in returning {
+            let object = try currentObject(id)
+            arrivals.append(
+                Arrival(id: id, object: object, change: change, isReturned: false, barring: [:]))
+        }
         if !conflicts.isEmpty, save.policy == .error {
             throw StoreError.conflict(conflicts, in: coordinator.model.schema)
         }
         return (arrivals, conflicts, merged)
     }
 
-    private struct ArrivalOutcome {
+    /// What the merge has left of a child's change.
+    struct ArrivalOutcome {
         let object: ManagedObject?
         var change: Change?
         var conflicts: [MergeConflict]
@@ -243,7 +250,7 @@ extension ManagedObjectContext {
     }
 
     /// An object as it is here, read; nil when there is no such object.
-    private func currentObject(_ id: GraphID) throws -> ManagedObject? {
+    func currentObject(_ id: GraphID) throws -> ManagedObject? {
         lookAgain(for: id)
         if registry[id] == nil, try underlyingRow(of: id) == nil { return nil }
         let object = object(id)

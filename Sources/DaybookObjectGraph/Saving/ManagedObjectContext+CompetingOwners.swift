@@ -77,6 +77,8 @@ struct ArrivingReferences {
     /// Records what the merge has left of a change: what has lost to the parent releases nothing.
     mutating func record(merged change: Change, of id: GraphID, _ entity: SchemaEntity) {
         if change.isDelete { deleted.insert(id) }
+        // Also one that comes back.
+        if change.isInsert { known[id] = true }
         change.forEachReference(of: entity) { reference in
             guard reference.ends else { return }
             released.insert(
