@@ -94,7 +94,7 @@ extension ManagedObject {
     /// Sets a value and records the change.
     func setValue(_ newValue: Value, inSlot slot: Int) {
         if !binding.schema.derivedSlots.isEmpty { refuseDerived(slot) }
-        guard realizeIfNeeded() else { return }
+        guard realizeToChange() else { return }
         let value = normalized(newValue, inSlot: slot)
         if !status.isOfEvent {
             guard self.value(inSlot: slot) != value else { return }
@@ -123,6 +123,17 @@ extension ManagedObject {
             return false
         }
         return context.fire(self)
+    }
+
+    /// Reads the record if the object is a fault, to change it. If it cannot be read, the change is not made, and the
+    /// next save says so. What others have deleted needs no change.
+    final func realizeToChange() -> Bool {
+        guard status.isFault, let context = binding.context, !status.isDetached,
+            !context.isRecordingSuspended
+        else { return realizeIfNeeded() }
+        guard let error = context.failure(firing: self) else { return true }
+        if status.isFault { context.terms.rememberUnmade(.unmade(objectID, error)) }
+        return false
     }
 
     // MARK: - By name

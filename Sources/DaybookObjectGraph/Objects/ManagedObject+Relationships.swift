@@ -116,7 +116,7 @@ extension ManagedObject {
     ///
     /// A deleted object keeps the references it had.
     func setReference(to destination: ManagedObject?, of property: SchemaProperty) {
-        guard realizeIfNeeded(), let slot = property.slot, let context = binding.context,
+        guard realizeToChange(), let slot = property.slot, let context = binding.context,
             isEditable, value(inSlot: slot).reference != destination?.graphID.object
         else { return }
         if property.isSelfInverse {

@@ -36,7 +36,7 @@ extension ManagedObjectContext {
         _ object: ManagedObject, cause: ObjectID?,
         heldBy holders: [PropertyNumber: [ObjectID]] = [:]
     ) {
-        guard object.realizeIfNeeded(), !object.status.isGone else { return }
+        guard object.realizeToChange(), !object.status.isGone else { return }
         let members = recordDelete(of: object, cause: cause)
         object.undergo(.deleted)
         undeliveredDeletes.append(

@@ -31,6 +31,7 @@ extension ManagedObjectContext {
         var preview = SavePreview()
         do {
             if let undoFailure { throw undoFailure }
+            if let unmade = terms.unmadeChange { throw unmade }
             try refuseUntoldConflicts()
             try refuseReferences()
             try terms.refuse(journal.net)

@@ -29,7 +29,8 @@ extension ManagedObjectContext {
     ///   every ``MergeConflict``, including those that an automatic merge has met and that have not been
     ///   reported, `unsettled`, `crossStoreRelationship`, `readOnly`, `noSuchStore`, `modelSuperseded`,
     ///   `busy`, `replaced`, `full` or `inputOutput`; with `undoBlocked`, once, when an undo or redo was
-    ///   blocked and there is no ``undoFailureHandler``.
+    ///   blocked and there is no ``undoFailureHandler``; and, once, why a record could not be read when its object
+    ///   was to be changed or deleted.
     ///   Everything is then still pending, except in stores that were saved before the one that refused:
     ///   fix the problem and save again.
     /// - Complexity: O(*k* log *n*), *k* the number of changes, *n* of objects in the store.
@@ -57,6 +58,7 @@ extension ManagedObjectContext {
         }
         terms.beginSave()
         try prepareToSave()
+        try terms.refuseUnmade()
         try refuseUntoldConflicts()
         try refuseReferences()
         guard hasSomethingToSave else {

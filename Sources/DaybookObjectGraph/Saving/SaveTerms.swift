@@ -21,6 +21,8 @@ final class SaveTerms {
     private var untold: [MergeConflict] = []
     /// Why a new object could not get a number from the store.
     private var insertFailure: (any Error)?
+    /// Why a change was not made: the record of its object could not be read.
+    private var unmade: StoreError?
     /// What a save has found about the object whose hook it calls.
     private var failuresFound: (object: ManagedObject, failures: [ValidationFailure])?
     private var merged: [MergedValue] = []
@@ -196,6 +198,19 @@ final class SaveTerms {
         if let insertFailure, items().contains(where: \.isUnsavable) { throw insertFailure }
     }
 
+    /// Remembers why a change was not made, until a save has told.
+    func rememberUnmade(_ error: StoreError) {
+        unmade = unmade ?? error
+    }
+
+    /// Why a change was not made since a save has told; nil where all were.
+    var unmadeChange: StoreError? { unmade }
+
+    /// Refuses one save after a change that was not made.
+    func refuseUnmade() throws {
+        if let error = unmade.take() { throw error }
+    }
+
     // MARK: - Conflicts that nobody was told of
 
     /// The conflicts that automatic merges have met and that have not been reported.
@@ -269,6 +284,7 @@ final class SaveTerms {
     /// Ends the terms, now that nothing is pending any more.
     func clear() {
         finishSave()
+        unmade = nil
         references.removeAll()
     }
 }

@@ -58,6 +58,17 @@ extension StoreError {
                 + "the object again from a context.")
     }
 
+    /// An object was not changed, because its record could not be read.
+    static func unmade(_ object: ManagedObjectID, _ error: any Error) -> StoreError {
+        let cause = error as? StoreError
+        return StoreError(
+            cause?.code ?? .inputOutput,
+            "'\(object)' was to be changed or deleted and was not, because it could not be read. "
+                + (cause?.message ?? "\(error)")
+                + " Save again to leave it as it is, or make the change again before.",
+            cause: error)
+    }
+
     static func noSuchMoment(_ sequence: SequenceNumber, head: SequenceNumber) -> StoreError {
         StoreError(
             .noSuchEntry, "There is no entry \(sequence): the journal ends at entry \(head).")

@@ -204,4 +204,51 @@ struct CutBackFollowingTests {
             #expect(code { try ada.willAccessValue(forKey: "balance") } == .generation)
         }
     }
+
+    @Test(arguments: [true, false])
+    func `a change of what cannot be read is not made, and one save says so`(
+        isDelete: Bool
+    ) throws {
+        let (account, kept) = try saveSome()
+        let held = followed.container.newBackgroundContext()
+        let ada = try held.performAndWait { () throws in
+            try held.setQueryGeneration(from: .current)
+            let ada = try held.account(account)
+            held.refresh(ada, mergeChanges: false)
+            return ada
+        }
+        try cutBack(to: kept)
+
+        try held.performAndWait { () throws in
+            if isDelete { held.delete(ada) } else { ada.balance = 3 }
+
+            #expect(!held.hasChanges)
+            #expect(code { _ = try held.previewSave() } == .generation)
+            #expect(code { try held.save() } == .generation)
+            try held.setQueryGeneration(from: nil)
+            #expect(try held.save() == nil)
+            #expect(ada.balance == 1)
+            if isDelete { held.delete(ada) } else { ada.balance = 3 }
+            #expect(try held.save() != nil)
+        }
+    }
+
+    @Test func `a rollback forgets changes that were not made`() throws {
+        let (account, kept) = try saveSome()
+        let held = followed.container.newBackgroundContext()
+        let ada = try held.performAndWait { () throws in
+            try held.setQueryGeneration(from: .current)
+            let ada = try held.account(account)
+            held.refresh(ada, mergeChanges: false)
+            return ada
+        }
+        try cutBack(to: kept)
+
+        try held.performAndWait { () throws in
+            ada.balance = 3
+            held.rollback()
+
+            #expect(try held.save() == nil)
+        }
+    }
 }
