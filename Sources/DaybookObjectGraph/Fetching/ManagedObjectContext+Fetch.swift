@@ -308,7 +308,7 @@ struct ContextSource: FilterSource {
             guard let own = schema.entity(object.entity)?.property(property.number) else {
                 return []
             }
-            return try context.parentStore.members(of: own, in: id).sorted
+            return try context.parentStore.freshMembers(of: own, in: id).sorted
         }
         let schema = context.binding(object.entity).schema
         guard let own = schema.property(property.number) else { return [] }

@@ -44,6 +44,8 @@ extension CoordinatedStores: RowFinder {
 
     func exists(_ id: GraphID) throws -> Bool { try storedRow(of: id) != nil }
 
+    func isFound(_ id: GraphID) throws -> Bool { try exists(id) }
+
     func isUnsaved(_ id: GraphID) throws -> Bool { false }
 
     func absence(of id: GraphID) throws -> StoreError {
@@ -66,6 +68,10 @@ extension CoordinatedStores: RowFinder {
         return try read(store) {
             RelationMembers(read: try $0.members(of: property, in: id.object))
         }
+    }
+
+    func freshMembers(of property: SchemaProperty, in id: GraphID) throws -> RelationMembers {
+        try members(of: property, in: id)
     }
 
     func value(of property: SchemaProperty, in id: GraphID) throws -> Value {

@@ -26,20 +26,32 @@ extension ManagedObjectContext {
             values: Array(object.values.prefix(object.binding.schema.storedSlotCount)))
     }
 
+    /// Whether a query may find an object: as it is here where it has changed here, and as it is under the context
+    /// otherwise, whatever has been read of it.
+    func isFound(_ id: GraphID) throws -> Bool {
+        if let item = journal.overlay(of: id) { return !item.object.isDeleted }
+        return try parentStore.isFound(id)
+    }
+
     /// The members of a relationship: those in the parent store, with what has joined and left here.
     func currentMembers(
         of property: SchemaProperty, in id: GraphID
     ) throws -> RelationMembers {
         if case .many(let list)? = registry[id]?.relations[property.number] { return list.members }
-        return try freshMembers(of: property, in: id)
+        return try pendingMembers(of: property, in: id) { try parentStore.members(of: $0, in: $1) }
     }
 
-    /// The members of a relationship as ``currentMembers(of:in:)``, but read again where a list is known: what
-    /// lies under the context may have changed since.
+    /// The members of a relationship as a query sees them: as ``currentMembers(of:in:)``, but read again where a list
+    /// is known, here or in a parent. What lies under it may have changed since.
     func freshMembers(of property: SchemaProperty, in id: GraphID) throws -> RelationMembers {
-        var members = try underlyingMembers(of: property, in: id) {
-            try parentStore.members(of: $0, in: $1)
-        }
+        try pendingMembers(of: property, in: id) { try parentStore.freshMembers(of: $0, in: $1) }
+    }
+
+    private func pendingMembers(
+        of property: SchemaProperty, in id: GraphID,
+        _ read: (SchemaProperty, GraphID) throws -> RelationMembers
+    ) throws -> RelationMembers {
+        var members = try underlyingMembers(of: property, in: id, read)
         journal.overlay(RelationKey(owner: id, property: property.number), on: &members)
         return members
     }

@@ -42,6 +42,10 @@ final class ParentContext: ParentStore, @unchecked Sendable {
         try parent.performForChild { try parent.currentRow(of: id) != nil }
     }
 
+    func isFound(_ id: GraphID) throws -> Bool {
+        try parent.performForChild { try parent.isFound(id) }
+    }
+
     func isUnsaved(_ id: GraphID) throws -> Bool {
         guard let store = parent.coordinator.store(id.store) else { return true }
         return try !store.read(at: nil) { try $0.exists(id.object) }
@@ -49,6 +53,10 @@ final class ParentContext: ParentStore, @unchecked Sendable {
 
     func members(of property: SchemaProperty, in id: GraphID) throws -> RelationMembers {
         try parent.performForChild { try parent.currentMembers(of: property, in: id) }
+    }
+
+    func freshMembers(of property: SchemaProperty, in id: GraphID) throws -> RelationMembers {
+        try parent.performForChild { try parent.freshMembers(of: property, in: id) }
     }
 
     func value(of property: SchemaProperty, in id: GraphID) throws -> Value {

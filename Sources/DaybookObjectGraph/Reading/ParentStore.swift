@@ -39,8 +39,15 @@ protocol ParentStore: AnyObject, Sendable {
     /// Whether there is an object that is in no store yet. May be called on any thread.
     func isUnsaved(_ id: GraphID) throws -> Bool
 
-    /// The members of a relationship with their order.
+    /// Whether a query may find an object: whether there is one, whatever has been read of it under the context.
+    func isFound(_ id: GraphID) throws -> Bool
+
+    /// The members of a relationship with their order, as its owner shows them.
     func members(of property: SchemaProperty, in id: GraphID) throws -> RelationMembers
+
+    /// The members of a relationship with their order, as a query sees them: whatever has been read of it under the
+    /// context.
+    func freshMembers(of property: SchemaProperty, in id: GraphID) throws -> RelationMembers
 
     /// The value of a stored property.
     func value(of property: SchemaProperty, in id: GraphID) throws -> Value

@@ -154,10 +154,7 @@ struct WatchedRequest {
     }
 
     private func isThere(_ id: GraphID, in context: ManagedObjectContext) throws -> Bool {
-        if seesPending, let item = context.journal.overlay(of: id) {
-            return !item.object.isDeleted
-        }
-        return try context.parentStore.exists(id)
+        seesPending ? try context.isFound(id) : try context.parentStore.isFound(id)
     }
 
     /// Whether an object can be in the list.
@@ -239,7 +236,7 @@ struct WatchedRequest {
         let members =
             seesPending
             ? try context.freshMembers(of: back, in: id)
-            : try context.parentStore.members(of: back, in: id)
+            : try context.parentStore.freshMembers(of: back, in: id)
         return members.sorted
     }
 

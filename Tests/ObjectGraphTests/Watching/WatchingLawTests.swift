@@ -23,7 +23,7 @@ import Testing
     }
 }
 
-/// A random history with a context, another one that follows it, and a child that follows the first.
+/// A random history with a context, another one that follows it, and a child and a grandchild that follow the first.
 private final class WatchedHistory {
     private let store: ClassStore
     private var random: SeededGenerator
@@ -41,7 +41,7 @@ private final class WatchedHistory {
             store.container.newBackgroundContext(), store.container.newBackgroundContext()
         )
         let child = ManagedObjectContext(parent: first)
-        contexts = [first, second, child]
+        contexts = [first, second, child, ManagedObjectContext(parent: child)]
         try first.performAndWait { () throws in
             for number in 0..<3 {
                 let league = WatchedLeague(context: first)
@@ -213,7 +213,7 @@ private final class WatchedHistory {
     /// Compares every list with a fetch, once all contexts have taken in what others have done.
     func check(_ place: String) throws {
         // What a context does when it takes in something may be news for its child.
-        for _ in 0..<3 { for context in contexts { context.performAndWait {} } }
+        for _ in contexts { for context in contexts { context.performAndWait {} } }
         for list in lists { try list.check(place) }
         for sum in sums { try sum.check(place) }
     }
