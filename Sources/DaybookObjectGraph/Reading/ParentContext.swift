@@ -226,6 +226,8 @@ final class ParentContext: ParentStore, @unchecked Sendable {
         guard isFollowing != follows else { return }
         follows = isFollowing
         parent.performForChild { parent.news.setFollowing(isFollowing, of: child) }
+        // Nobody tells of what has changed there before.
+        if isFollowing { child.tellListsOfEverything() }
     }
 
     func knewFault(_ id: GraphID, before sequence: SequenceNumber?) -> Bool {

@@ -69,4 +69,29 @@ import Testing
         }
         withExtendedLifetime(read) {}
     }
+
+    @Test func `a list whose context begins to follow has what had changed before`() throws {
+        let (top, middle) = (contexts[0], contexts[1])
+        let request = FetchRequest<WatchedPerson>(where: Condition("points > 1"))
+        let list = try middle.performAndWait { () throws in
+            middle.automaticallyMergesChangesFromParent = false
+            return try ResultsObserver(request, in: middle)
+        }
+        try top.performAndWait { () throws in
+            try person(mentor, in: top).points = 2
+            top.processPendingChanges()
+        }
+
+        middle.performAndWait { middle.automaticallyMergesChangesFromParent = true }
+        try top.performAndWait { () throws in
+            try person(pupil, in: top).points = 3
+            top.processPendingChanges()
+        }
+        settle()
+
+        try middle.performAndWait { () throws in
+            #expect(list.objects.count == 2)
+            #expect(list.objects == (try middle.fetch(request)))
+        }
+    }
 }
