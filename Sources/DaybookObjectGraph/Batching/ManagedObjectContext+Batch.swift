@@ -21,8 +21,8 @@ extension ManagedObjectContext {
     ///   - info: What else to keep with the entry, by key, such as the number of a request.
     ///   - date: When it happened, if not now.
     /// - Returns: The entry and, if asked for, how many objects were changed, and which.
-    /// - Throws: ``QueryError`` when the request does not fit the model, or is for several entities or
-    ///   stores; ``StoreError`` with code `validation` and every value that is not valid; with `duplicate`
+    /// - Throws: ``QueryError`` when the request does not fit the model, depends on a transient attribute, or is for
+    ///   several entities or stores; ``StoreError`` with code `validation` and every value that is not valid; with `duplicate`
     ///   for values that must be unique; with `conflict` or `conditionFailed` when others have changed the
     ///   objects again and again meanwhile; with `noSuchStore`, `readOnly`, `full` or `inputOutput`.
     ///   Nothing has been saved then.
@@ -148,7 +148,8 @@ extension ManagedObjectContext {
 
     /// The store that a request is for, and its query there.
     ///
-    /// - Throws: ``QueryError`` when it is for several stores, or no filter stands for its condition.
+    /// - Throws: ``QueryError`` when it is for several stores, when no filter stands for its condition, and when it depends
+    ///   on a transient attribute.
     func query<Object>(
         inOneStore request: FetchRequest<Object>, _ reason: String
     ) throws -> (PersistentStore, Query) {
@@ -160,7 +161,16 @@ extension ManagedObjectContext {
                     + "'affectedStores' to it.")
         }
         switch try plan(request, for: targets(stores)[0]) {
-        case .query(let query): return (store, query)
+        case .query(let query):
+            if let property = query.dependencies.lazy.compactMap(\.property).first(where: {
+                !$0.isPersistent
+            }) {
+                throw QueryError(
+                    "'\(property.name)' is transient and is not stored, so '\(store.name)' cannot choose "
+                        + "objects by it. Ask for what is stored, or fetch the objects and name them."
+                )
+            }
+            return (store, query)
         case .memory(let expression):
             throw QueryError(
                 "No filter stands for \(expression), so only objects could be asked. Write the "

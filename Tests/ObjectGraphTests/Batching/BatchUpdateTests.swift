@@ -335,6 +335,37 @@ import Testing
         #expect(try mistake([.set(\.harbour?.name, to: "x")]).contains("no property of 'Ship'"))
     }
 
+    @Test func `a batch chooses no objects by what is not stored`() throws {
+        let fleet = try FleetStore()
+        try fleet.launch([1, 2])
+        try fleet.inContext { (context) throws in
+            try context.fetch(FetchRequest<Ship>()).first?.whim = "stay"
+            var limited = FetchRequest<Ship>()
+            limited.order = [.descending("whim")]
+            limited.limit = 1
+            let requests = [FetchRequest<Ship>(where: Condition("whim != 'stay'")), limited]
+
+            for request in requests {
+                let errors = [
+                    #expect(throws: QueryError.self) {
+                        try context.execute(BatchDeleteRequest<Ship>(request))
+                    },
+                    #expect(throws: QueryError.self) {
+                        try context.execute(
+                            BatchUpdateRequest<Ship>(request, assigning: [.set(\.tonnage, to: 9)]))
+                    },
+                ]
+                for error in errors {
+                    #expect(error?.message.contains("'whim' is transient") == true)
+                }
+            }
+            #expect(
+                throws: QueryError.self
+            ) { try context.save(ifNone: FetchRequest<Ship>(where: Condition("whim == 'stay'"))) }
+            #expect(try context.count(FetchRequest<Ship>()) == 2)
+        }
+    }
+
     @Test func `derived values and objects of others are refused`() throws {
         let fleet = try FleetStore()
         try fleet.launch([1])
