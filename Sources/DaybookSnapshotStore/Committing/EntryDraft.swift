@@ -92,7 +92,9 @@ struct EntryDraft {
         recordedAt: Int64, occurredAt: Int64?, settingModel setsModel: Bool = false,
         in transaction: borrowing WriteTransaction
     ) throws -> JournalEntry {
-        if last.isLinked, transaction.gate == .none { throw StoreError.opensWithoutLink() }
+        guard last.isLinked == (transaction.gate != .none) else {
+            throw last.isLinked ? StoreError.opensWithoutLink() : .unlinkedMeanwhile()
+        }
         let entry = try parts.journal.append(
             payload: payload, recordedAt: recordedAt, after: last.head, in: transaction)
         if transaction.gate == .ahead { transaction.submit(entry) }

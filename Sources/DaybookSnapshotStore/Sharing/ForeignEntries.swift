@@ -44,7 +44,10 @@ struct ForeignEntries: Sendable {
     }
 
     /// Where the journal of the file ends.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/unreachable`` when another program has unlinked the file.
     func head(in transaction: borrowing some Reading & ~Copyable) throws -> SharedHead {
+        try checkIsLinked(in: transaction)
         let head = try JournalHead(of: parts.journal, in: transaction)
         return SharedHead(head.sequence, head.digest)
     }
@@ -54,11 +57,13 @@ struct ForeignEntries: Sendable {
     ///
     /// - Returns: How far it came.
     /// - Throws: ``Misfit`` for the first that does not fit; ``SharedJournalError`` with
-    ///   ``SharedJournalError/Code/diverged`` when the file has another entry in the place of one. The
+    ///   ``SharedJournalError/Code/diverged`` when the file has another entry in the place of one; as ``head(in:)``. The
     ///   transaction must not be committed then.
     func fold(
         _ entries: ArraySlice<SharedEntry>, in transaction: borrowing WriteTransaction
     ) throws -> Folded {
+        // Without a gate the entries come from elsewhere, into a file that is being made.
+        if transaction.gate != .none { try checkIsLinked(in: transaction) }
         var repeated = try RepeatedEntries(models, options, in: transaction)
         let first = repeated.head.sequence.next
         var (end, lacking): (Int, [LargeData]) = (entries.endIndex, [])
@@ -85,6 +90,13 @@ struct ForeignEntries: Sendable {
         let head = repeated.head.sequence
         return Folded(
             missing: head < first ? nil : first...head, head: head, end: end, lacking: lacking)
+    }
+
+    /// Another program may have unlinked the file since it was opened.
+    private func checkIsLinked(in transaction: borrowing some Reading & ~Copyable) throws {
+        guard try StoreMetadata.link(parts.tables.meta, in: transaction) != nil else {
+            throw StoreError.unlinkedMeanwhile()
+        }
     }
 
     /// Another process of this node may have folded it meanwhile.

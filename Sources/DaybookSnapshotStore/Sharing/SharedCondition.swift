@@ -82,6 +82,13 @@ extension StoreError {
             "Nothing was saved: the file is linked to a shared store, and was opened without its link. "
                 + "Open it with the link, or unlink it.")
     }
+
+    static func unlinkedMeanwhile() -> StoreError {
+        StoreError(
+            .unreachable,
+            "The file was opened with a link to a shared store, and another program has unlinked it since. "
+                + "Nothing was saved or taken in. Close it and open it without the link.")
+    }
 }
 
 extension SharedJournalError {

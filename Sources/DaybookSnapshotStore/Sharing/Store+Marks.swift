@@ -100,6 +100,9 @@ extension Store {
         _ found: KnownMarks, in transaction: borrowing some Reading & ~Copyable
     ) throws -> MarkExchange {
         let meta = parts.tables.meta
+        guard try StoreMetadata.link(meta, in: transaction) != nil else {
+            throw StoreError.unlinkedMeanwhile()
+        }
         var deferred: Set<MarkName> = []
         for (name, mark) in found where try !mark.isKept(by: parts.journal, in: transaction) {
             deferred.insert(name)

@@ -58,11 +58,13 @@ extension Store {
         }
     }
 
-    /// Makes the file a store of its own, which nobody else appends to. Tags and cursors stay.
+    /// Makes the file a store of its own, which nobody else appends to. Tags and cursors stay. A process that has the file
+    /// open with its link can no more save, nor take in what others append, until it opens it anew.
     ///
-    /// - Throws: ``StoreError`` when it cannot be written.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/busy`` while this process has it open with its link; when it
+    ///   cannot be written.
     package func unlink() throws {
-        guard sharing == nil else {
+        guard try sharing == nil && openEnvironment().gate == nil else {
             throw StoreError(.busy, "'\(path)' is open with its link. Close it first.")
         }
         // What is written from now on is nowhere else.

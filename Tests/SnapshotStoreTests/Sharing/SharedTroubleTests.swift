@@ -391,6 +391,48 @@ import Testing
         #expect(failure { _ = try ada.store }?.code == .unreachable)
     }
 
+    /// Unlinks the file of a node as another program does, which knows nothing of those that have it open.
+    private func unlinkElsewhere(_ node: SharedNode) throws {
+        let meta = try node.store.parts.tables.meta
+        try node.store.openEnvironment().write {
+            try StoreMetadata.remove(StoreMetadata.Name.link, meta, in: $0)
+        }
+    }
+
+    @Test func `a file that another program has unlinked gives and takes nothing more`() throws {
+        try ada.add("Sailing")
+        try unlinkElsewhere(ada)
+        try ben.add("Rowing")
+        try ben.store.setTag("audited")
+
+        #expect(failure { try ada.store.pull() }?.code == .unreachable)
+        #expect(failure { try ada.add("Alone") }?.code == .unreachable)
+        #expect(failure { try ada.store.exchangeMarks() }?.code == .unreachable)
+
+        #expect(try ada.titles() == ["Sailing"])
+        #expect(try ada.store.tags().isEmpty)
+        #expect(server.head.sequence == SequenceNumber(3))
+        try ada.close()
+        let alone = try TestStore.open(at: ada.path, options: ada.options(linked: false))
+        let skill = try alone.newObject("Skill")
+        try alone.commit(
+            SaveRequest(changes: [alone.insert(skill, ["title": .string("Alone")])]))
+        #expect(try alone.head() == SequenceNumber(3))
+        #expect(server.head.sequence == SequenceNumber(3))
+        try alone.close()
+    }
+
+    @Test func `a file is not unlinked while this process has it open with its link`() throws {
+        try ada.add("Sailing")
+        let alone = try TestStore.open(at: ada.path, options: ada.options(linked: false))
+
+        #expect(failure { try alone.unlink() }?.code == .busy)
+
+        try ada.add("Rowing")
+        #expect(server.head.sequence == SequenceNumber(3))
+        try alone.close()
+    }
+
     @Test func `a file that is linked elsewhere is not opened`() throws {
         try ada.close()
         var options = ada.options()

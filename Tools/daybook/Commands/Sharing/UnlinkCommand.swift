@@ -10,7 +10,8 @@ struct UnlinkCommand: Command {
             summary: "Make this machine's copy of a shared store one of its own.",
             discussion: """
                 Nobody is asked, and the shared store stays as it is. What is saved to the file from
-                then on is only there.
+                then on is only there. A program that has the file open with its link cannot save
+                any more until it opens it anew.
                 """,
             arguments: [store],
             examples: [.init("daybook unlink iso.daybook", "Part from the other machines")],
