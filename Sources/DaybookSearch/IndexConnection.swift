@@ -183,12 +183,11 @@ struct IndexConnection {
         }
         // A program of an earlier model has left out what came with a later one.
         if let unknown = position.unknown, unknown <= store.modelSequence { return false }
-        let head = try store.head()
-        guard position.sequence > .zero, position.sequence <= head else { return false }
-        let digest =
-            try position.sequence == head
-            ? store.headDigest() : store.entry(position.sequence).digest
-        return digest.bytes == position.digest
+        guard position.sequence > .zero, let digest = Digest(bytes: position.digest) else {
+            return false
+        }
+        // In one look: others may save at any time.
+        return try store.has(JournalPlace(position.sequence, digest))
     }
 
     /// Takes in some entries after the noted one. Another process may have taken in some meanwhile.

@@ -171,6 +171,47 @@ import Testing
         #expect(try found("herring", SearchScope(at: .ever), in: right).count == 3)
     }
 
+    /// Runs a statement on the file of the index, as a program that is not this one, and returns what it prints.
+    private func run(_ statement: String) throws -> String {
+        let run = try ChildProcess.run(
+            #require(BuiltTool.system("python3")),
+            [
+                "-c",
+                "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); "
+                    + "print(c.execute(sys.argv[2]).fetchall()); c.commit()",
+                temporary.path + "-text", statement,
+            ])
+        #expect(run.ending == .exited(0))
+        return run.lines.joined()
+    }
+
+    @Test func `an index is not made anew because others save while it is searched`() async throws {
+        _ = try add("first herring")
+        let index = try index()
+        _ = try index.bringUpToDate()
+        // It would be gone.
+        _ = try run(
+            "INSERT INTO held (id, entity, object, property, since) VALUES (9000000, 0, 0, 0, 1)")
+        let store = store
+
+        _ = try await onThreads(2) { place in
+            for number in 0..<1_500 {
+                guard place == 0 else {
+                    _ = try index.bringUpToDate()
+                    continue
+                }
+                let object = try store.newObject("Note")
+                try store.commit(
+                    SaveRequest(changes: [
+                        store.insert(object, ["body": .string("herring \(number)")])
+                    ]))
+            }
+        }
+
+        #expect(try found("herring", SearchScope(limit: 9_999), in: index).count == 1_501)
+        #expect(try run("SELECT id FROM held WHERE id = 9000000").contains("9000000"))
+    }
+
     @Test func `an index of another store, or of what has been replaced, is made anew`() throws {
         _ = try add("herring")
         let copy = temporary.folder.appending(path: "copy.daybook").path
