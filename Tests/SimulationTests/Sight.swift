@@ -141,39 +141,64 @@ struct Sight {
         }
     }
 
-    mutating func undo(_ head: World) {
+    mutating func undo(_ head: World, by rules: ReferenceOffice) {
         cursor -= 1
-        let made = move(groups[cursor].mapValues { (before: $0.after, after: $0.before) }, head)
+        let back = groups[cursor].mapValues { (before: $0.after, after: $0.before) }
+        let made = move(back, head, rules)
         // What is made again is what was taken back, which may not be what was once recorded.
         groups[cursor] = made.mapValues { (before: $0.after, after: $0.before) }
     }
 
-    mutating func redo(_ head: World) {
-        groups[cursor] = move(groups[cursor], head)
+    mutating func redo(_ head: World, by rules: ReferenceOffice) {
+        groups[cursor] = move(groups[cursor], head, rules)
         cursor += 1
     }
 
-    /// Makes the steps of a group from where the objects stand now.
+    /// Makes the steps of a group from where the objects stand now: values become what they were, and members come and
+    /// go one by one.
     ///
     /// - Returns: What has really been done.
-    private mutating func move(_ steps: Group, _ head: World) -> Group {
+    private mutating func move(_ steps: Group, _ head: World, _ rules: ReferenceOffice) -> Group {
         var world = view(head)
         let old = world
         var made: Group = [:]
         for (id, step) in steps {
             if let before = step.before, let after = step.after {
                 guard var record = world[id] else { continue }
-                for (name, cell) in after where before[name] != cell { record[name] = cell }
+                for field in rules.fields(id) where before[field.name] != after[field.name] {
+                    guard let start = before[field.name], let end = after[field.name],
+                        let now = record[field.name]
+                    else { continue }
+                    record[field.name] =
+                        ReferenceOffice.merge(field, base: start, ours: end, theirs: now) ?? end
+                }
                 world[id] = record
             } else {
                 // What others have brought back, or deleted, meanwhile is passed over.
                 guard (old[id] == nil) == (step.before == nil) else { continue }
-                world[id] = step.after
+                world[id] = step.after.map { broughtBack($0, id, beside: steps, rules) }
             }
             made[id] = (old[id], world[id])
         }
         take(world, head)
         return made
+    }
+
+    /// What comes back of an object: not what only one may hold and the same step gives to another.
+    private func broughtBack(
+        _ record: Record, _ id: ObjectID, beside steps: Group, _ rules: ReferenceOffice
+    ) -> Record {
+        var record = record
+        for field in rules.fields(id) where rules.isExclusive(field) {
+            for (other, step) in steps where other != id {
+                guard let before = step.before?[field.name], let after = step.after?[field.name]
+                else { continue }
+                for member in after.destinations where !before.destinations.contains(member) {
+                    record[field.name] = record[field.name]?.removing(member)
+                }
+            }
+        }
+        return record
     }
 
     /// Whether what can be undone or redone leads to some objects.

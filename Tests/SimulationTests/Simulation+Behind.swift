@@ -41,17 +41,36 @@ extension Simulation {
         return shown.contains { $0 != owner && !holders.contains($0) }
     }
 
-    /// What a context shows, without the references of objects that one which is behind has not read:
-    /// those lead to what they led to below, and are nobody's to take back here.
+    /// What a context shows, without the references of objects that one which is behind has not read, and without what
+    /// others have given there to objects that it has deleted: those lead to what they led to below, and are nobody's
+    /// to take back here.
     func shownWorld(_ index: Int) -> World {
         var shown = view(index)
+        guard !isCurrent(index) else { return leavingOutGone(shown, index) }
         let below = under(index)
-        for id in shown.keys where !sights[index].isDirty(id) {
-            let isUnread = !isCurrent(index) && sights[index].mine[id] == nil
-            // What others have deleted is only shown still, and takes no part in what is deleted here.
-            if isUnread || below[id] == nil { shown[id] = ReferenceOffice.empty(rules.entity(id)) }
+        for (id, record) in shown {
+            guard sights[index].mine[id] != nil || sights[index].isDirty(id) else {
+                shown[id] = ReferenceOffice.empty(rules.entity(id))
+                continue
+            }
+            var kept = record
+            for (name, cell) in record {
+                let given = below[id]?[name]?.destinations.filter(sights[index].deleted.contains)
+                kept[name] = (given ?? []).reduce(cell) { $0.removing($1) }
+            }
+            shown[id] = kept
         }
-        return shown
+        return leavingOutGone(shown, index)
+    }
+
+    /// What others have deleted is only shown still, and takes no part in what is deleted here.
+    private func leavingOutGone(_ world: World, _ index: Int) -> World {
+        let below = under(index)
+        var world = world
+        for id in world.keys where below[id] == nil && !sights[index].isDirty(id) {
+            world[id] = ReferenceOffice.empty(rules.entity(id))
+        }
+        return world
     }
 
     /// What others have deleted under a context that is behind, and it has not.

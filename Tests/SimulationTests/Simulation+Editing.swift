@@ -5,6 +5,7 @@ extension Simulation {
     /// One event of a few edits.
     func edit(_ index: Int) throws {
         held = Array(contexts[index].registeredObjects)
+        made = []
         let before = view(index)
         var world = before
         for _ in 0..<int(1...3) {
@@ -23,6 +24,7 @@ extension Simulation {
     /// One event of deletes.
     func delete(_ index: Int) throws {
         held = Array(contexts[index].registeredObjects)
+        made = []
         let before = view(index)
         var world = before
         let count = world.count > 40 ? 8 : int(1...2)
@@ -36,6 +38,7 @@ extension Simulation {
         held = []
         let inserted = sights[index].inserted
         sights[index].take(after, under(index))
+        releaseAnnihilated(inserted.union(made).subtracting(after.keys), index)
         // An object that others deleted and that was only let go of has not been changed.
         let sight = sights[index]
         let view = sight.view(under(index))
@@ -46,7 +49,23 @@ extension Simulation {
         for id in known.keys where sight.mine[id] == nil && !sight.deleted.contains(id) {
             if !inserted.contains(id) { known[id] = view[id] }
         }
-        sights[index].record(from: known, to: view)
+        // What was new here is gone by this event, also where others have it, too.
+        sights[index].record(
+            from: known,
+            to: view.filter { !inserted.contains($0.key) || sight.inserted.contains($0.key) })
+    }
+
+    /// Empties what has no inverse, has been changed here and leads to objects that were new here and have been deleted
+    /// again: the store, which does so for others, never learns of these.
+    func releaseAnnihilated(_ lost: Set<ObjectID>, _ index: Int) {
+        for (id, record) in sights[index].mine where sights[index].isDirty(id) {
+            for field in rules.fields(id) where field.kind == .toOne && field.inverse == nil {
+                guard case .one(let target?)? = record[field.name], lost.contains(target) else {
+                    continue
+                }
+                sights[index].mine[id]?[field.name] = .one(nil)
+            }
+        }
     }
 
     // MARK: - Single edits
@@ -56,6 +75,7 @@ extension Simulation {
         let object = contexts[index].insertNewObject(forEntityName: entity)
         let id = object.objectID.object
         identifiers[id] = object.objectID
+        made.insert(id)
         world[id] = ReferenceOffice.empty(entity)
         counts["insert", default: 0] += 1
         say(index, "insert \(entity) \(id)")
@@ -209,7 +229,7 @@ extension Simulation {
             sights[index].cursor = max(0, sights[index].cursor - 1)
             try followUndo(index)
         } else {
-            sights[index].undo(under(index))
+            sights[index].undo(under(index), by: rules)
         }
     }
 
@@ -250,7 +270,7 @@ extension Simulation {
             sights[index].cursor = min(sights[index].groups.count, sights[index].cursor + 1)
             try followUndo(index)
         } else {
-            sights[index].redo(under(index))
+            sights[index].redo(under(index), by: rules)
         }
     }
 

@@ -36,7 +36,8 @@ extension Simulation {
             if isHeldBelow(id, index) { forecast.isSettledTogether = true }
             forecast.world[id] = nil
         }
-        for (id, ours) in sight.mine where sight.isDirty(id) {
+        let pending = pendingRecords(index)
+        for (id, ours) in pending {
             guard let base = sight.seen[id] else {
                 // Others have brought back what an undo brings back here, or have changed it below a
                 // parent that has deleted it.
@@ -62,7 +63,7 @@ extension Simulation {
                 }
             }
         }
-        for (id, ours) in sight.mine where sight.isDirty(id) {
+        for (id, ours) in pending {
             for (name, cell) in ours where cell != sight.seen[id]?[name] {
                 let field = Office.field(rules.entity(id), name)
                 let isLoose = isChild && field.inverse == nil
@@ -93,6 +94,23 @@ extension Simulation {
             forecast.isSettledTogether = true
         }
         return forecast
+    }
+
+    /// The records that a context has changed, as it hands them over: a reference without inverse that was set there, and
+    /// leads to what is deleted in the same save, has become empty.
+    private func pendingRecords(_ index: Int) -> World {
+        let sight = sights[index]
+        var pending = sight.mine.filter { sight.isDirty($0.key) }
+        for (id, ours) in pending {
+            for field in rules.fields(id) where field.kind == .toOne && field.inverse == nil {
+                guard case .one(let target?)? = ours[field.name],
+                    ours[field.name] != sight.seen[id]?[field.name],
+                    sight.deleted.contains(target)
+                else { continue }
+                pending[id]?[field.name] = .one(nil)
+            }
+        }
+        return pending
     }
 
     /// Whether a reference without inverse reads as none, since its object has gone.
@@ -238,10 +256,18 @@ extension Simulation {
     private func receive(
         _ forecast: Forecast, _ policy: MergePolicy, from child: Int, _ parent: Int
     ) throws {
+        let pending = pendingRecords(child)
         var before = view(parent)
-        // What was found gone in the parent is looked for again.
-        for id in sights[child].deleted.intersection(sights[parent].gone) {
+        // What was found gone in the parent is looked for again where the child deletes it or leads to it.
+        var forecast = forecast
+        let missed = sights[parent].gone
+        noteGone(parent)
+        for id in missed.subtracting(sights[parent].gone) {
             before[id] = under(parent)[id]
+            guard let theirs = before[id], !sights[child].deleted.contains(id) else { continue }
+            forecast.world[id] = theirs
+            guard let base = sights[child].seen[id], let ours = pending[id] else { continue }
+            settle(id, base, ours, theirs, policy, &forecast)
         }
         let wasConsistent = isConsistent(parent) && isConsistent(child)
         var expected = forecast.world
@@ -251,8 +277,9 @@ extension Simulation {
                 expected[id]?[cell[1]] = try read(field, of: object(id, parent))
             }
         }
-        dropEmptied(from: &expected, by: child)
+        let inserted = sights[parent].inserted
         sights[parent].take(expected, under(parent))
+        releaseAnnihilated(inserted.subtracting(sights[parent].inserted), parent)
         if forecast.isSettledTogether {
             counts["settled together", default: 0] += 1
             try adopt(parent, isForeseen: false)
@@ -280,21 +307,6 @@ extension Simulation {
         }
         // What could be redone is no longer held.
         forgetReleased(parent)
-    }
-
-    /// A reference without inverse that a child has set, and that leads to what it deletes in the same save, does not
-    /// reach the parent.
-    private func dropEmptied(from world: inout World, by child: Int) {
-        let sight = sights[child]
-        for (id, ours) in sight.mine where sight.isDirty(id) {
-            for field in rules.fields(id) where field.kind == .toOne && field.inverse == nil {
-                guard case .one(let target?)? = ours[field.name],
-                    ours[field.name] != sight.seen[id]?[field.name],
-                    sight.deleted.contains(target)
-                else { continue }
-                world[id]?[field.name] = .one(nil)
-            }
-        }
     }
 
     /// The store has a context's changes as one entry.

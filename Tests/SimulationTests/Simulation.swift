@@ -50,6 +50,8 @@ final class Simulation {
     /// What was in memory when an event began: what nobody holds is read anew by the next edit, and if
     /// others have deleted it, it is not there to be deleted again.
     var held: [ManagedObject] = []
+    /// What the event has made.
+    var made: Set<ObjectID> = []
     var counts: [String: Int] = [:]
 
     var head: World { worlds[worlds.count - 1] }
@@ -268,11 +270,14 @@ final class Simulation {
     /// Notes what each context has found gone.
     private func noteGone() {
         for (index, context) in contexts.enumerated() {
-            context.performAndWait {
-                let gone = context.registeredObjects.filter { $0.isDeleted && !$0.hasChanges }
-                sights[index].gone = Set(gone.map(\.objectID.object))
-            }
+            context.performAndWait { noteGone(index) }
         }
+    }
+
+    /// Notes what a context has found gone.
+    func noteGone(_ index: Int) {
+        let gone = contexts[index].registeredObjects.filter { $0.isDeleted && !$0.hasChanges }
+        sights[index].gone = Set(gone.map(\.objectID.object))
     }
 
     /// Notes which contexts have had something changed under them by somebody else.

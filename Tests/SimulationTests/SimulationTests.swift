@@ -26,10 +26,11 @@ struct SimulationPlan {
         kept = environment["DAYBOOK_SIMULATION_KEPT"].map { text in
             Set(text.split(separator: ",").compactMap { Int($0) })
         }
-        let first = UInt64(max(number("SEED") ?? 1, 1))
-        isChosen = number("SEED") != nil || number("STEPS") != nil || kept != nil
-        let count = UInt64(max(number("SEEDS") ?? (number("SEED") != nil ? 1 : 412), 1))
-        seeds = Array(first..<first + count)
+        let chosen = (environment["DAYBOOK_SIMULATION_SEED"] ?? "").split(separator: ",").compactMap
+        { UInt64($0) }
+        isChosen = !chosen.isEmpty || number("STEPS") != nil || kept != nil
+        let count = UInt64(max(number("SEEDS") ?? (chosen.isEmpty ? 412 : 1), 1))
+        seeds = (chosen.isEmpty ? [1] : chosen).flatMap { $0..<$0 + count }
     }
 
     func run(seed: UInt64) -> [SimulationStep] {
