@@ -1,6 +1,7 @@
 // The room of salvaging: what is left of a file whose trees cannot be followed any more. It trusts no page number, no
 // count and no tree, and looks at every page of the file for records.
 
+internal import CDaybookLMDB
 internal import Foundation
 
 /// A file of LMDB that is read without its trees: every page is looked at, also those that no tree leads to any more.
