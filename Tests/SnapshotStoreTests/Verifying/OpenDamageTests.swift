@@ -33,7 +33,7 @@ struct OpenDamageTests {
             let isInUse = try Store.verify(path: path).findings.contains { $0.kind == .page }
             let store: Store
             do {
-                store = try Store.open(at: path)
+                store = try TestStore.open(at: path)
             } catch let error as StoreError where error.code == .corrupt {
                 continue
             }
@@ -72,7 +72,7 @@ struct OpenDamageTests {
             try damage(page: page, of: bytes, at: path)
             let findings = try Store.verify(path: path).findings
             guard findings.contains(where: { $0.message.contains("'rows'") }) else { continue }
-            let open = try Store.open(at: path)
+            let open = try TestStore.open(at: path)
             let report = try open.verify(checkpoint: checkpoint)
             try open.close()
             let found = report.findings.filter { $0.kind == .page }
