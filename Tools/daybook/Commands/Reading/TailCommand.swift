@@ -142,10 +142,10 @@ private struct CursorReader {
     /// Hands over the existing entries and then new ones.
     func follow(_ layout: EntryLayout, _ console: Console) throws {
         var listing = Listing(console)
-        var reached = try position()
+        var place = try store.place(after: try position())
         var moved = 0
         let follower = JournalFollower(of: store, filter)
-        try follower.eachBatch(after: &reached) { record in
+        try follower.eachBatch(after: &place) { record in
             try layout.append(record, to: &listing, console)
             if listing.count - moved >= Self.entriesBetweenMoves {
                 moved = listing.count

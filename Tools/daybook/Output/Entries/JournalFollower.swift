@@ -26,8 +26,10 @@ struct JournalFollower {
     /// or the reader of the output is gone.
     func follow(from count: Int, _ layout: EntryLayout, _ console: Console) throws {
         var listing = Listing(console)
-        var reached = try position(beforeLast: count)
+        let reached = try position(beforeLast: count)
         let head = try store.head()
+        // Noted before anything is shown: what is cut off meanwhile is missed then.
+        var place = try store.place(after: max(head, reached))
         if head > reached {
             // Those that are there may be far apart; of new ones none may be left out, so all are read.
             try AuditReader(store).recordsLookedUp(
@@ -37,37 +39,37 @@ struct JournalFollower {
                 return Interruption.isThere ? .stop : .proceed
             }
             try console.flush()
-            reached = head
         }
-        try eachBatch(after: &reached) { record in
+        try eachBatch(after: &place) { record in
             try layout.append(record, to: &listing, console)
         } end: { _ in
             try console.flush()
         }
     }
 
-    /// Hands every entry after a position that passes the filter to `body`, new ones included.
+    /// Hands every entry after a place that passes the filter to `body`, new ones included.
     ///
     /// - Parameters:
-    ///   - reached: The last entry that was tested.
+    ///   - place: The last entry that was tested.
     ///   - body: Takes an entry.
     ///   - end: Called when all existing entries have been handed over, with the last one tested,
     ///     even if it did not pass.
     /// - Throws: ``OutputClosed`` when the reader of the output is gone; ``StoreError`` with code `generation` when the
     ///   journal does not have the last entry that was tested any more; errors of the closures.
     func eachBatch(
-        after reached: inout SequenceNumber, _ body: (AuditRecord) throws -> Void,
+        after place: inout JournalPlace, _ body: (AuditRecord) throws -> Void,
         end: (SequenceNumber) throws -> Void
     ) throws {
         let saves = try SaveWait(for: store)
-        var place = try store.place(after: reached)
         while true {
             try store.checkIsInPlace()
             try store.checkHas(place)
             let head = try store.head()
-            if head > reached {
-                reached = try pass(from: reached.next, through: head, body)
-                place = try store.place(after: reached)
+            if head > place.sequence {
+                let newest = try store.place(after: head)
+                let reached = try pass(from: place.sequence.next, through: head, body)
+                // An interruption ends this.
+                if reached == head { place = newest }
                 try end(reached)
             }
             if Interruption.isThere { return }
