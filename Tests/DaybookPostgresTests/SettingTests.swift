@@ -40,9 +40,11 @@ import Testing
             try holder.run(script: "SELECT pg_sleep(0.6); COMMIT", until: limit)
         }
         for await _ in held {}
-        let page = try await onThread { try journal.enter(after: second.after, bytes: 1) }
+        // Whoever has the turn is expected to go on at once, so nothing is awaited in between.
+        let (page, answer) = try await onThread {
+            (try journal.enter(after: second.after, bytes: 1), try journal.append(long))
+        }
         try await ended
-        let answer = try await onThread { try journal.append(long) }
 
         #expect(page.entries.isEmpty)
         #expect(answer == .accepted)
