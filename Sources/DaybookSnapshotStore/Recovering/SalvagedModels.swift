@@ -39,22 +39,24 @@ struct SalvagedModels {
         in range: ClosedRange<SequenceNumber>
     ) -> (sequence: SequenceNumber, version: ModelVersion)? {
         let found = places.keys.filter(range.contains).sorted(by: >)
+        // It looks at all of them, so at most once.
+        lazy var hasTable = self.hasTable
         for sequence in found {
-            if let version = version(setBy: sequence) { return (sequence, version) }
+            let places = places[sequence] ?? []
+            let current = places.filter(file.isInUse)
+            if let version = version(at: current, of: sequence) { return (sequence, version) }
+            // Where the table can be read and has no such record, what is left of one was cut off.
+            if current.isEmpty, hasTable { continue }
+            let others = places.filter { !file.isInUse($0) }
+            if let version = version(at: others, of: sequence) { return (sequence, version) }
         }
         return nil
     }
 
-    private func version(setBy sequence: SequenceNumber) -> ModelVersion? {
-        let places = places[sequence] ?? []
-        let current = places.filter(file.isInUse)
-        for place in current {
-            if let version = version(at: place, of: sequence) { return version }
-        }
-        // Where the table can be read and has no such record, what is left of one was cut off.
-        if current.isEmpty, hasTable { return nil }
-        return places.lazy.filter { !current.contains($0) }
-            .compactMap { version(at: $0, of: sequence) }.first
+    private func version(
+        at places: [SalvagedFile.Place], of sequence: SequenceNumber
+    ) -> ModelVersion? {
+        places.lazy.compactMap { version(at: $0, of: sequence) }.first
     }
 
     /// Whether the trees lead to some model.
