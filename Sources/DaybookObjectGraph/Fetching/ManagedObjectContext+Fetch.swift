@@ -294,6 +294,11 @@ struct ContextSource: FilterSource {
             : try context.parentStore.value(of: property, in: id)
     }
 
+    func exists(_ object: ObjectID) throws -> Bool {
+        let id = GraphID(store: store.number, object: object)
+        return try seesPending ? context.isFound(id) : context.parentStore.isFound(id)
+    }
+
     func holds(_ question: FilterPast, of object: ObjectID) throws -> Bool {
         try context.parentStore.holds(question, of: GraphID(store: store.number, object: object))
     }
@@ -303,11 +308,6 @@ struct ContextSource: FilterSource {
             return try value(of: property, in: object).reference.map { [$0] } ?? []
         }
         let id = GraphID(store: store.number, object: object)
-        // By the rule "no action" objects still lead to a deleted one. A path does not go on beyond it.
-        if property.relationship?.deleteRule == .noAction {
-            let isFound = try seesPending ? context.isFound(id) : context.parentStore.isFound(id)
-            if !isFound { return [] }
-        }
         guard seesPending else {
             let schema = context.coordinator.model.schema
             guard let own = schema.entity(object.entity)?.property(property.number) else {

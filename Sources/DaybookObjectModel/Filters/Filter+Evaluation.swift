@@ -13,12 +13,19 @@ package protocol FilterSource: ~Copyable {
     /// one, in its order.
     func members(of property: SchemaProperty, in object: ObjectID) throws -> [ObjectID]
 
+    /// Whether there is an object to which a reference leads. By the rule "no action" references to a deleted one
+    /// are left; sources that know only values have none.
+    func exists(_ object: ObjectID) throws -> Bool
+
     /// Whether what is asked about the past of an object holds. There is an answer for any source; those
     /// that know only values refuse.
     func holds(_ question: FilterPast, of object: ObjectID) throws -> Bool
 }
 
 extension FilterSource where Self: ~Copyable {
+    /// True.
+    package func exists(_ object: ObjectID) throws -> Bool { true }
+
     /// Refuses: the values of an object do not tell its past.
     package func holds(_ question: FilterPast, of object: ObjectID) throws -> Bool {
         throw QueryError(
@@ -253,13 +260,17 @@ extension SchemaProperty {
         in object: ObjectID, _ source: borrowing Source
     ) throws -> Value {
         guard slot == nil else { return try source.value(of: self, in: object) }
-        return try source.members(of: self, in: object).first.map { .object($0) } ?? .null
+        return try objects(in: object, source).first.map { .object($0) } ?? .null
     }
 
     fileprivate func objects<Source: FilterSource & ~Copyable>(
         in object: ObjectID, _ source: borrowing Source
     ) throws -> [ObjectID] {
-        guard slot != nil else { return try source.members(of: self, in: object) }
-        return try source.value(of: self, in: object).reference.map { [$0] } ?? []
+        guard slot == nil else {
+            return try source.value(of: self, in: object).reference.map { [$0] } ?? []
+        }
+        // What leads to a deleted object still does by this rule. A path does not go on beyond it.
+        if relationship?.deleteRule == .noAction, try !source.exists(object) { return [] }
+        return try source.members(of: self, in: object)
     }
 }

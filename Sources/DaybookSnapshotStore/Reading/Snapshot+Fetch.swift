@@ -3,14 +3,11 @@ internal import DaybookLMDB
 package import DaybookObjectModel
 
 extension Snapshot: FilterSource {
-    /// The objects at the other end of a relationship of any kind, in its order; none where there is no
-    /// such object.
+    /// The objects at the other end of a relationship of any kind, in its order.
     ///
     /// The form that returns members is preferred where the types leave both open.
     @_disfavoredOverload
     package func members(of property: SchemaProperty, in object: ObjectID) throws -> [ObjectID] {
-        // By the rule "no action" objects still lead to a deleted one. A path does not go on beyond it.
-        if property.relationship?.deleteRule == .noAction, try !exists(object) { return [] }
         let members: [Member] = try members(of: property, in: object)
         return members.map(\.object)
     }
